@@ -3,7 +3,7 @@ import { asciiName, liesWithin, parseCidrs } from '../dns/index.js'
 import { ApiError } from '../errors/index.js'
 import type { ApiKeyRow, Read } from '../store/index.js'
 
-/** `full` does everything, `sending` sends, `read` changes nothing, `test` sends to the test inbox (`permission.ts`). */
+/** `full` does all, `sending` sends, `read` changes nothing, `test` sends to the test inbox (`permission.ts`). */
 export const keyScopes = ['full', 'sending', 'read', 'test'] as const
 export type KeyScope = (typeof keyScopes)[number]
 

@@ -8,14 +8,12 @@ import { listRecipients } from './recipients.js'
 import { shownBroadcast, shownDetail } from './shown.js'
 import { campaignVersions } from './shown-variants.js'
 
-/*
- * What the API and the commands answer alike.
- */
+/* Answers that the API and the commands share. */
 
 // interface.md, Limits.
 const maxRecipientsShown = 1_000
 
-/** Why the account's campaigns do not go on now, in words for the account, or null. */
+/** Why the account's campaigns do not go on now, in words for the account; or null. */
 const stopOf = async (read: Read, accountId: string) =>
   (await stoppedForClient(read, accountId, 'marketing')) ?? null
 
@@ -45,7 +43,7 @@ export async function broadcastsAnswer(
   }
 }
 
-/** One campaign with its first recipients. `hasRoom`: for more of its mails. */
+/** One campaign with its first recipients. `hasRoom`: whether there is room for more of its mails. */
 export async function broadcastAnswer(
   read: Read,
   { accountId, id }: { accountId: string; id: string },
@@ -63,44 +61,44 @@ export async function broadcastAnswer(
   return shownDetail(broadcast, stop, { now, left, people, recipients, versions, alike, hasRoom })
 }
 
-/** How many one reaches that has not begun: its list may have grown since it was saved. */
+/** How many a campaign reaches that has not begun: its list may have grown since it was saved. */
 const aheadOf = async (read: Read, broadcast: Broadcast) =>
   broadcast.status === 'draft' || broadcast.status === 'scheduled'
     ? (await audienceNow(read, broadcast)).people
     : undefined
 
-/** How many left by each of some campaigns. */
+/** How many people left by each of some campaigns. */
 async function leftBy(read: Read, campaigns: readonly Broadcast[]) {
   const begun = campaigns.filter(({ sent_at }) => sent_at !== null).map(({ id }) => id)
   const sums = begun.length === 0 ? undefined : await sumCampaigns(read, begun)
   return ({ id }: Broadcast) => sums?.get(id)?.unsubscribed ?? 0
 }
 
-/** What is answered when a campaign was paused. */
+/** The answer when a campaign was paused. */
 export const pausedBroadcast = (id: string) => ({
   id,
   status: 'paused',
   message: 'Campaign paused',
 })
 
-/** What is answered when a paused campaign goes on: as what, time will tell. */
+/** The answer when a paused campaign goes on. It does not say in which state, as that is decided later. */
 export const resumedBroadcast = (id: string) => ({ id, message: 'The campaign goes on' })
 
-/** What is answered when a campaign that had not begun is a draft again. */
+/** The answer when a campaign that had not begun is a draft again. */
 export const takenBackBroadcast = (id: string) => ({
   id,
   status: 'draft',
   message: 'The campaign is a draft again',
 })
 
-/** What is answered when the version for the rest was chosen. */
+/** The answer when the version for the rest was chosen. */
 export const chosenVariant = (id: string, key: string) => ({
   id,
   chosen: key,
   message: `Version ${key} goes to the rest`,
 })
 
-/** What is answered when a campaign was cancelled. */
+/** The answer when a campaign was cancelled. */
 export const cancelledBroadcast = (id: string) => ({
   id,
   status: 'cancelled',

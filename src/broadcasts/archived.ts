@@ -6,11 +6,11 @@ import { makeSubjects } from './subjects.js'
 import { asVariant, variantsOf } from './variant.js'
 
 /*
- * Past campaigns as everybody may see them: those that have `archive` and have begun to leave. One that is paused or
- * cancelled is not shown, as something may be wrong with it.
+ * Past campaigns as everybody may see them: those with `archive` that have begun to leave. A paused or cancelled one is
+ * not shown, as something may be wrong with it.
  */
 
-/** A past campaign as a list of them has it: with the subject of the version that most people got, in Liquid. */
+/** A past campaign in a list, with the subject of the version that most people got, in Liquid. */
 export interface ArchivedCampaign {
   id: string
   account_id: string
@@ -18,14 +18,14 @@ export interface ArchivedCampaign {
   sentAt: number
 }
 
-/** Where a page of the list begins: behind this one. */
+/** The campaign after which a page of the list begins. */
 type Behind = Pick<ArchivedCampaign, 'id' | 'sentAt'>
 
 const archived = (read: Read, accountId: string) =>
   read
     .selectFrom('broadcasts')
     .where('account_id', '=', accountId)
-    // In the words of its index, which no value that is bound would be.
+    // In the words of the partial index: a bound value would not match it.
     .where(({ eb }) => eb('archive', '=', eb.lit(1)))
     .where('status', 'in', ['sending', 'sent'])
 
@@ -57,7 +57,9 @@ export async function archivedCampaigns(
   )
 }
 
-/** The version that stands for a campaign: the one that its rest got, else the first; undefined where it has none. */
+/**
+ * The version that stands for a campaign: the one that its rest got, else the first; undefined where there are none.
+ */
 async function shownVariant(
   read: Read,
   { id, winner, variant_test }: { id: string; winner: string | null; variant_test: string | null },
@@ -67,12 +69,12 @@ async function shownVariant(
   return variants.find(({ key }) => key === winner) ?? variants[0]
 }
 
-/** A campaign as somebody sees it of whom nothing at all is known. The places of links of their own are still in the HTML. */
+/** A campaign as somebody sees it about whom nothing is known. The places of personal links are still in the HTML. */
 export interface ForNobody {
   subject: string
   html: string
   sentAt: number
-  /** Changes with what is shown. */
+  /** Changes whenever the shown content does. */
   version: string
 }
 
@@ -87,10 +89,10 @@ export async function archivedCampaign(read: Read, accountId: string, id: string
   return { shown, sentAt: found.sent_at, version: `${shown.id} ${found.winner ?? ''}` }
 }
 
-// Not even the address that stands for one elsewhere.
+// Without even the address that stands for nobody elsewhere.
 const nobody = () => Object.assign({}, stranger, { email: '' })
 
-/** Its content; undefined where it is gone. Throws what `renderFor` does. */
+/** The campaign's content; undefined where it is deleted. Throws what `renderFor` does. */
 export async function forNobody(
   { read, renderer }: { read: Read; renderer: Renderer },
   found: NonNullable<Awaited<ReturnType<typeof archivedCampaign>>>,
@@ -104,7 +106,7 @@ export async function forNobody(
   return { subject, html: mail.html, sentAt, version }
 }
 
-/** The subject of each for somebody of whom nothing is known. */
+/** The subject of each campaign for somebody about whom nothing is known. */
 export const makeArchivedSubjects = (renderer: Renderer) => {
   const subjects = makeSubjects({ renderer })
   return (campaign: ArchivedCampaign) => subjects(campaign, nobody())

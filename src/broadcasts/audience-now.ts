@@ -5,16 +5,16 @@ import type { AudienceCount } from './count-audience.js'
 import { sizeOfOnly } from './count-fit.js'
 import { whomOf } from './whom.js'
 
-/** About how many a campaign would reach that has not begun. */
+/** About how many people a campaign would reach that has not begun. */
 export interface AudienceNow {
   people: number
-  /** What has been counted when it was saved is so still, as far as the number of its list or segment tells. */
+  /** The count from the time of saving still holds, as far as the size of its list or segment tells. */
   isCounted: boolean
 }
 
 /**
- * By the number that its list or segment has of itself, so that nobody is counted for a list of campaigns: what was counted when
- * it was saved, and who has come or gone since. Of several lists and segments it is what was counted then.
+ * Computed from the size of its list or segment, so that a list of campaigns need not count anybody: the count at
+ * saving, plus those who have come or gone since. For several lists and segments it is the count at saving.
  */
 export async function audienceNow(
   read: Read,

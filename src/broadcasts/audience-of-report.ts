@@ -10,13 +10,14 @@ import { nameOfPeople } from './who-words.js'
 import type { WhomInput } from './whom.js'
 
 /*
- * The people behind a number of a campaign's report as a part of another's audience. They are a segment, as those are whom
- * pages make of such a number: so they are kept up to date, have a name, and stand in the audience as any other part.
+ * The people behind a number of one campaign's report as a part of another's audience. They are a segment, like those
+ * that pages make of such a number: so they are kept up to date, have a name, and are a part of the audience like any
+ * other.
  */
 
 type AudienceParts = NonNullable<WhomInput['audience']>
 
-/** How a request names them. */
+/** How a request names these people. */
 export interface AudienceOfReport extends AudienceParts {
   ofBroadcast?: string | undefined
   who?: Who | undefined
@@ -36,8 +37,8 @@ interface People {
 
 /**
  * A request with those people as one of its segments, which is made where there is none. Throws a 400 for one of both
- * fields, for people of whom no segment can be made, and for opens that nobody could see; a 402 without a plan, a 404 for no
- * campaign.
+ * fields, for people of whom no segment can be made, and for opens that nobody could see; a 402 without a plan, a 404
+ * for a missing campaign.
  */
 export async function withPeopleOfReport<Input extends WithAudience>(
   deps: Pick<BroadcastDeps, 'store' | 'clock'> & MeasureDeps,
@@ -53,7 +54,9 @@ export async function withPeopleOfReport<Input extends WithAudience>(
   return withSegment(input, rest, await segmentOf(deps, accountId, { name, rule }))
 }
 
-/** The same of a request that changes nothing: undefined where there is no such segment yet, and the rule tells who they are. */
+/**
+ * For a request that changes nothing: undefined where there is no such segment yet; then the rule tells who they are.
+ */
 export async function lookedAtPeople<Input extends WithAudience>(
   deps: MeasureDeps,
   accountId: string,

@@ -7,45 +7,45 @@ import { audienceOf } from './dispatch-campaign.js'
 import { exactLocal, nextTime, sameByClock, spanOfOwnTime, zoneOf } from './own-time.js'
 import { opensFrom, paceOf } from './pace.js'
 
-/** From when until when (ms) people get a campaign. */
+/** The first and the last moment (ms) at which people get a campaign. */
 export interface TimeSpan {
   first: number
   last: number
 }
 
 /**
- * When people get a campaign at one time of their own clocks, by the zones of those who were looked at; where that is out
- * of the campaign's hours, when these begin next.
+ * When people get a campaign at one time of their own clocks, by the zones of those who were looked at. A time outside
+ * of the campaign's hours becomes the next beginning of these.
  */
 export interface OwnTimes {
   span: TimeSpan
-  /** How many were looked at; `isAll`: all that there are. */
+  /** How many people were looked at; `isAll`: there are no others. */
   people: number
   isAll: boolean
-  /** How many of these have no zone that is known, and get it by the campaign's. */
+  /** How many of these have no known zone, and get it by the campaign's. */
   withoutZone: number
   /** Nobody in the world gets it before or after this. */
   bounds: TimeSpan
-  /** The next such hour of their clocks after a moment: from the first of them to the last. */
+  /** The next such time of their clocks after a moment: from the first person to the last. */
   after(moment: number): TimeSpan
-  /** When the hours of the campaign allow what is due at a moment (ms). */
+  /** When the campaign's hours allow what is due at a moment (ms). */
   opens(at: number): number
 }
 
-// Each costs a few microseconds; a page has no time for all of a million.
+// Each person costs a few microseconds; a page has no time for a million.
 const mostLookedAt = 2_000
 const perPage = 500
 
 /**
- * When the version for the rest is chosen (ms), so many hours after a test by own clocks, which begins no sooner than `from`. Of
- * an audience of which not all were looked at the last are taken to be where days end.
+ * When the version for the rest is chosen (ms): so many hours after a test by own clocks, which begins no sooner than
+ * `from`. If not all of the audience were looked at, the last ones are assumed to be where days end.
  */
 export const choiceAfterClocks = (
   { span, bounds, isAll, opens }: Pick<OwnTimes, 'span' | 'bounds' | 'isAll' | 'opens'>,
   { hours, from }: { hours: number; from: number },
 ): number => opens(Math.max(from, isAll ? span.last : bounds.last)) + hours * hourMs
 
-/** Undefined for a campaign that goes by no clocks, or has no time or nobody yet. Throws as `nextOfAudience` does. */
+/** Undefined for a campaign that does not use clocks, or has no time or nobody yet. Throws as `nextOfAudience` does. */
 export async function ownTimesOf(read: Read, broadcast: Broadcast): Promise<OwnTimes | undefined> {
   const { scheduled_at: moment, local_zone: zone } = broadcast
   if (moment === null || zone === null) return undefined

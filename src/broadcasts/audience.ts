@@ -6,7 +6,7 @@ import { type AudienceCount, countAudience } from './count-audience.js'
 import { pageOfWhom } from './members.js'
 import { type Audience, onlyListOf, requireWhom } from './whom.js'
 
-/** Somebody of an audience, with what is merged into their mail. */
+/** A person of an audience, with what is merged into their mail. */
 export interface AudienceMember extends MergedContact {
   contactId: string
 }
@@ -14,17 +14,17 @@ export interface AudienceMember extends MergedContact {
 /** Some of an audience, in the order of contacts' ids. */
 export interface AudiencePage {
   reachable: AudienceMember[]
-  /** Those who must not be mailed. */
+  /** The people who must not be mailed. */
   blocked: AudienceMember[]
-  /** Up to whom it was looked at: the cursor of the next page. */
+  /** The last contact that was looked at: the cursor of the next page. */
   after: string
   /** These were the last. */
   done: boolean
 }
 
 /**
- * Who of the next `limit` contacts after `cursor` (a contact's id) is mailed. Throws a 404 where a list or segment of
- * several is gone: without it people who were left out would be mailed.
+ * Which of the next `limit` contacts after `cursor` (a contact's id) are mailed. Throws a 404 where one of several
+ * lists or segments was deleted: without it, people who were to be left out would be mailed.
  */
 export async function nextOfAudience(
   read: Read,
@@ -34,7 +34,7 @@ export async function nextOfAudience(
 ): Promise<AudiencePage> {
   const { accountId, whom, topicId, type = 'marketing' } = audience
   const { seen, ...page } = await seenAfter(read, audience, cursor, limit)
-  // After they were read: what is deleted is marked first, and then its people go.
+  // Checked after they were read: a deletion first marks the list or segment, and then removes its people.
   if (onlyListOf(whom) === undefined) await requireWhom(read, accountId, whom)
   const blocked = await blockedAmong(
     read,
@@ -49,7 +49,7 @@ export async function nextOfAudience(
   }
 }
 
-/** One list is read with its contacts in one search: the most usual audience costs one statement a page. */
+/** One list is read together with its contacts in one search: the most usual audience costs one statement a page. */
 async function seenAfter(
   read: Read,
   { whom }: Audience,
@@ -67,7 +67,7 @@ async function seenAfter(
 }
 
 /**
- * By contact after a cursor, through the primary key of `list_members`: a page by number would read
+ * Contacts after a cursor, through the primary key of `list_members`: a page by number would read
  * the list from its start each time.
  */
 const membersAfter = prepared<{ listId: string; cursor: string; limit: number }, AudienceMember>(
@@ -83,7 +83,7 @@ const membersAfter = prepared<{ listId: string; cursor: string; limit: number },
       .limit(limit),
 )
 
-/** Contacts by their ids, in the order of these. */
+/** Contacts by their ids, in the order of the ids. */
 export const contactsOf = prepared<{ json: string }, AudienceMember>((db, { json }) =>
   db
     .selectFrom('contacts')
@@ -93,7 +93,7 @@ export const contactsOf = prepared<{ json: string }, AudienceMember>((db, { json
     .orderBy('id'),
 )
 
-/** How many of an audience can be reached now; throws a 400 when it is nobody. */
+/** How many of an audience can be reached now; throws a 400 when nobody can. */
 export async function reachableNow(read: Read, audience: Audience): Promise<AudienceCount> {
   const count = await countAudience(read, audience)
   if (count.reachable > 0) return count

@@ -10,12 +10,12 @@ export interface BroadcastDeps {
   clock: Clock
   plans: Plans
   renderer: Renderer
-  /** There is a campaign to expand; losing a call costs some seconds. */
+  /** There is a campaign to expand; a lost call costs some seconds. */
   expand: () => void
 }
 
 export type Broadcast = Selectable<BroadcastRow>
-/** A campaign with what its mails carry, as the column of their body has it. */
+/** A campaign with its mails' attachments, as the column of their body has them. */
 export type BroadcastDetail = Broadcast & { attachments: string | null }
 export type BroadcastStatus = BroadcastRow['status']
 
@@ -31,7 +31,7 @@ export async function findBroadcast(read: Read, accountId: string, id: string): 
   return row
 }
 
-/** The account's campaign with what its mails carry; throws a 404. */
+/** The account's campaign with its mails' attachments; throws a 404. */
 export async function findBroadcastDetail(
   read: Read,
   accountId: string,
@@ -46,7 +46,7 @@ export async function findBroadcastDetail(
   return { ...broadcast, attachments: body?.attachments ?? null }
 }
 
-/** A campaign of whichever account, for operators. */
+/** A campaign of any account, for operators. */
 export async function findAnyBroadcast(read: Read, id: string): Promise<Broadcast> {
   const row = await read
     .selectFrom('broadcasts')
@@ -57,7 +57,7 @@ export async function findAnyBroadcast(read: Read, id: string): Promise<Broadcas
   throw new OperatorError(`No campaign ${id}; 'posthorn broadcast list' shows those of an account`)
 }
 
-/** Those that are paused, of one account or of all; a stopped account's others are not among them. */
+/** The paused campaigns of one account or of all; other campaigns of a stopped account are not among them. */
 export async function listPaused(read: Read, accountId?: string): Promise<Broadcast[]> {
   return await read
     .selectFrom('broadcasts')
@@ -69,12 +69,12 @@ export async function listPaused(read: Read, accountId?: string): Promise<Broadc
 }
 
 /**
- * Those of the index `broadcasts_unfinished`, in its own words: SQLite uses a partial index only where
- * its condition is part of the query, and sees that in no value that is bound.
+ * The campaigns of the index `broadcasts_unfinished`, in its own words: SQLite uses a partial index only where its
+ * condition is part of the query, and a bound value hides that.
  */
 export const isUnfinished = sql<boolean>`status in ('scheduled', 'sending')`
 
-/** Those of `broadcasts` whose account may send; the others wait while theirs is stopped. */
+/** Those of `broadcasts` whose account may send; the others wait while their account is stopped. */
 export async function ofFreeAccounts(read: Read, broadcasts: readonly Broadcast[]) {
   const stops = await Promise.all(
     broadcasts.map(({ account_id }) => stoppedBy(read, account_id, 'marketing')),
@@ -108,7 +108,9 @@ export async function htmlOf(read: Read, { body_id }: Broadcast): Promise<string
   return row?.html ?? ''
 }
 
-/** An account's campaigns of some states, newest first, `limit` of them older than `before`; each state is one search. */
+/**
+ * An account's campaigns in some states, newest first, `limit` of them older than `before`; each state is one search.
+ */
 export async function listBroadcastsOf(
   read: Read,
   accountId: string,

@@ -1,24 +1,24 @@
-/** So many of so many did it. */
+/** How many of how many did something. */
 export interface Share {
   of: number
   did: number
 }
 
-// A longer sum takes milliseconds and says the same.
+// A longer sum takes milliseconds and gives the same.
 const longestSum = 20_000
 
 /**
- * The chance, from 0 to 1, that the true share of `b` is higher than that of `a`: both as Beta distributions that know
- * nothing but what was counted (uniform priors), by the closed sum of Evan Miller, 'Formulas for Bayesian A/B Testing'.
- * Of very many it is that of two normal distributions.
+ * The chance, from 0 to 1, that the true share of `b` is higher than that of `a`. Both are Beta distributions that know
+ * only what was counted (uniform priors); the closed sum is Evan Miller's, 'Formulas for Bayesian A/B Testing'. For
+ * very large numbers it uses two normal distributions.
  */
 export function chanceOfBetter(b: Share, a: Share): number {
   if (b.did > longestSum || a.did > longestSum) return chanceOfMany(b, a)
-  // The sum has a term for each of `b` that did it.
+  // The sum has a term for each person of `b` who did it.
   return b.did <= a.did ? sum(b, a) : 1 - sum(a, b)
 }
 
-/** Term i is B(αa + i, βa + βb) / ((βb + i) B(1 + i, βb) B(αa, βa)); each follows from the one before. */
+/** Term i is B(αa + i, βa + βb) / ((βb + i) B(1 + i, βb) B(αa, βa)); each follows from the one before it. */
 function sum(b: Share, a: Share): number {
   const [alphaA, betaA] = betaOf(a)
   const [alphaB, betaB] = betaOf(b)

@@ -22,12 +22,13 @@ import { hoursToCome, paceIn, paceOf, untilHours } from './pace.js'
 import { putFilesOfVariants, putVariants, type UnfinishedVersions } from './put-variants.js'
 import { onlyListOf, stillThere, whomColumns, whomOf } from './whom.js'
 
-/** What is to be changed of a draft. An empty `topicId`, `name` or `scheduledAt` takes it away. */
+/** The changes of a draft. An empty `topicId`, `name` or `scheduledAt` removes it. */
 export type BroadcastChanges = { [F in keyof BroadcastInput]?: BroadcastInput[F] | undefined }
 
 /**
- * Changes a draft; what is not given stays. Throws what `createBroadcast` does for what it then is, but
- * that nobody is reachable; a 409 for a campaign that is no draft (any more). `alongside` is written with it.
+ * Changes a draft; what is not given stays. Throws what `createBroadcast` would for the changed draft, except that
+ * nobody is reachable; a 409 for a campaign that is no draft (any more). `alongside` is written in the same
+ * transaction.
  */
 export async function changeDraft(
   deps: BroadcastDeps & Pick<EmailDeps, 'attachments'>,
@@ -73,7 +74,7 @@ export async function changeDraft(
   await refuseContent(deps, billing, isRewritten ? written : '', { carried, variants })
   return await store.write(async (tx) => {
     const found = await draftWithHtml(tx, accountId, id)
-    // If two change a draft at once, one of them is told; neither's change is lost without a word.
+    // If two people change a draft at once, one of them is told; neither change is lost silently.
     if (!isSame(found, { draft, html })) throw new ApiError('conflict', changedMeanwhile)
     const bodyId = await putBody(tx, {
       store,
@@ -120,11 +121,11 @@ export async function changeDraft(
 
 interface ChangeOptions {
   alongside?: ((tx: Tx, changed: Broadcast) => Promise<void>) | undefined
-  /** What the changes were typed over: a 409 where somebody else has changed the draft since. */
+  /** The revision that the changes are based on: a 409 where somebody else has changed the draft since. */
   revision?: number | undefined
-  /** What the draft's page has that is not finished (`unfinished` of its row): of blocks that are given. */
+  /** The unfinished blocks of the draft's page (`unfinished` of its row), for given blocks. */
   unfinished?: string | undefined
-  /** The same of its versions, of those that are given. */
+  /** The unfinished blocks of its versions, for those that are given. */
   unfinishedVersions?: UnfinishedVersions | undefined
 }
 
@@ -138,7 +139,7 @@ interface BodyChange {
   carried: readonly NewAttachment[]
 }
 
-/** Bodies are written once: what is changed of it makes another, and the one before goes. */
+/** Bodies are never changed: a change makes another body, and the earlier one is deleted. */
 async function putBody(
   tx: Tx,
   { store, accountId, found, html: written, changes, carried }: BodyChange,
@@ -155,7 +156,7 @@ async function putBody(
   await tx.deleteFrom('bodies').where('id', '=', before).execute()
   const grown = Buffer.byteLength(html) - Buffer.byteLength(found.html)
   await addStoredBytes(tx, accountId, 'campaigns', grown)
-  // The contents that it keeps are used as often as before.
+  // The kept attachments' contents are used as often as before.
   const unused = keeps ? [] : (attachmentsOf(found.attachments) ?? [])
   await releaseContents(
     tx,
@@ -174,7 +175,7 @@ interface DraftWithHtml {
   attachments: string | null
 }
 
-/** 409, since the draft was there and is a campaign now. */
+/** 409, since the draft existed and is a campaign now. */
 async function draftWithHtml(read: Tx, accountId: string, id: string): Promise<DraftWithHtml> {
   const draft = await findBroadcast(read, accountId, id)
   if (draft.status !== 'draft') {
@@ -192,7 +193,7 @@ async function draftWithHtml(read: Tx, accountId: string, id: string): Promise<D
 const isSame = (a: Omit<DraftWithHtml, 'attachments'>, b: Omit<DraftWithHtml, 'attachments'>) =>
   a.html === b.html && JSON.stringify(a.draft) === JSON.stringify(b.draft)
 
-/** Whether only that is to be changed which may be of a campaign that is no draft any more. */
+/** Whether all of the changes are allowed after a campaign has left the state of a draft. */
 const isForLater = (changes: BroadcastChanges) =>
   Object.entries(changes).every(
     ([name, value]) => value === undefined || ['rate', 'window', 'archive'].includes(name),
@@ -201,7 +202,7 @@ const isForLater = (changes: BroadcastChanges) =>
 const isUnderWay = ({ status }: Broadcast) =>
   status === 'scheduled' || status === 'sending' || status === 'paused'
 
-/** When more may leave at another rate (ms): once what was made already would have left at it. */
+/** When more may leave at another rate (ms): once the mails that are already made would have left at that rate. */
 function pacedToAt({ rate, paced_to, waiting }: Broadcast, most: number | null, now: number) {
   if (most === null) return null
   const ahead = Math.max(0, (paced_to ?? now) - now)
@@ -234,7 +235,7 @@ async function changeLater(
   return changed
 }
 
-/** Changes how a campaign leaves that is scheduled, sending or paused. What was made for the next minute stays. */
+/** Changes how a scheduled, sending or paused campaign leaves. Mails made for the next minute stay as they are. */
 async function changePace(
   tx: Tx,
   found: Broadcast,
@@ -266,7 +267,7 @@ async function changePace(
     next_at: null,
     paced_to: pacedToAt(found, most, now),
     expanded_at: now,
-    // It says what it waits for.
+    // The reason of a sending campaign says what it waits for.
     ...(found.status === 'sending' && { reason: null }),
   }
   await tx
@@ -276,11 +277,11 @@ async function changePace(
     .execute()
 }
 
-/** The whole of it as it then is; its time only where that changes, as one that is over is no fault. */
+/** The whole changed draft. Its time is included only where that changes, as a past time is no fault. */
 function withChanges(draft: Broadcast, html: string, changes: BroadcastChanges): BroadcastInput {
   const before = {
     ...givenOf(draft),
-    // What was made of blocks is made anew with them alone.
+    // HTML made from blocks is made again only from blocks.
     ...(changes.blocks ? {} : { html }),
     localTimeOf: draft.local_zone ?? undefined,
   }
@@ -300,7 +301,7 @@ function withChanges(draft: Broadcast, html: string, changes: BroadcastChanges):
   }
 }
 
-/** A draft's audience as a request would give it. */
+/** A draft's audience in the form of a request. */
 function whomGiven(draft: Broadcast): Pick<BroadcastInput, 'listId' | 'audience'> {
   const whom = whomOf(draft)
   const listId = onlyListOf(whom)

@@ -14,7 +14,7 @@ export async function choserOf(
   return deed?.who ?? null
 }
 
-/** Who or what has chosen the version for the rest, as the end of a sentence that begins with it: 'chosen by …'. */
+/** Who or what has chosen the version for the rest, as the end of a sentence about it: 'chosen by …'. */
 export function chosenWords(
   broadcast: Pick<Broadcast, 'decided_by' | 'variant_test'>,
   who: string | null,

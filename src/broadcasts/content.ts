@@ -18,30 +18,30 @@ import {
 } from '../templates/index.js'
 
 export interface BroadcastContent {
-  /** Liquid, as is the HTML. */
+  /** In Liquid, as the HTML is. */
   subject: string
   html: string
   previewText?: string | undefined
-  /** What the HTML was made of: a fault in it then names the block. */
+  /** The blocks from which the HTML was made: a fault in it then names the block. */
   blocks?: BlockDocument | null | undefined
 }
 
-/** The subject of a copy for other people begins with it until somebody writes a new one. */
+/** The subject of a copy for other people begins with this until somebody writes a new one. */
 export const copiedSubjectMark = 'NEW SUBJECT:'
 
-/** Whether something of a draft is still to be written. */
+/** Whether a part of a draft is still to be written. */
 export const isUnwritten = ({ subject, html }: BroadcastContent) =>
   subject.trim() === '' || html.trim() === ''
 
-/** What is given as content: HTML, or the blocks that it is made of. */
+/** The given content: HTML, or the blocks from which it is made. */
 export interface ContentInput {
   html?: string | undefined
   blocks?: BlockDocument | null | undefined
 }
 
 /**
- * The HTML of what is given, and the blocks that it was made of. Throws a 400 for both or neither, unless it `mayBeEmpty`, a
- * 422 for blocks that make no HTML, and a 503.
+ * The HTML of the given content, and its blocks. Throws a 400 for both or neither, unless it `mayBeEmpty`, a 422 for
+ * blocks that make no HTML, and a 503.
  */
 export async function contentOf(
   deps: { store: Pick<Store, 'read'>; renderer: Renderer },
@@ -62,11 +62,11 @@ function badContent(html: string | undefined, expected: string): ShapeError {
   return new ShapeError([{ code, expected, received, path: ['html'], message }])
 }
 
-/** Of a campaign's row. */
+/** The blocks in a campaign's row. */
 export const blocksOf = ({ blocks }: Pick<BroadcastRow, 'blocks'>): BlockDocument | null =>
   (storedJson(blocks) as BlockDocument | undefined) ?? null
 
-/** The content for one contact: lenient, as decisions.md has it. Throws what `checkContent` does. */
+/** The content for one contact: lenient, by decisions.md. Throws what `checkContent` does. */
 export async function renderFor(
   renderer: Renderer,
   accountId: string,
@@ -97,14 +97,14 @@ export async function renderFor(
   )
 }
 
-/** With what a content was rendered. */
+/** What a content was rendered with. */
 interface RenderedWith {
   renderer: Renderer
   accountId: string
   variables: string
 }
 
-/** The 422 that says the first fault to programs, and to people those of all parts. */
+/** A 422 that has the first fault for programs, and the faults of all parts for people. */
 async function refusedContent(
   deps: RenderedWith,
   content: BroadcastContent,
@@ -138,7 +138,7 @@ async function refusedContent(
 const textsOf = ({ previewText }: BroadcastContent) =>
   previewText ? (['subject', 'previewText', 'html'] as const) : (['subject', 'html'] as const)
 
-/** The fault that a part has by itself. */
+/** The fault of a part taken alone. */
 async function faultOfPart(
   { renderer, accountId, variables }: RenderedWith,
   content: BroadcastContent,
@@ -158,7 +158,7 @@ async function faultOfPart(
   return outcome.kind === 'failed' ? outcome.fault : undefined
 }
 
-/** The fields in which a fault is: of blocks their texts, as far as they have it by themselves. */
+/** The fields that have a fault: for blocks, those of their texts that are faulty by themselves. */
 async function wrongTexts(
   { renderer, accountId, variables }: RenderedWith,
   { blocks }: BroadcastContent,
@@ -167,7 +167,7 @@ async function wrongTexts(
   const at = blocks ? await faultyBlocks(renderer, accountId, blocks, { fault, variables }) : []
   if (at.length > 0) return at
   const { part } = fault
-  // A fault that is in no block alone is one of the whole.
+  // A fault that no single block has belongs to the whole.
   if (part === null || part === 'text' || (blocks && part === 'html')) {
     return [{ field: '', message: describeFault('The campaign', fault), says: faultWords(fault) }]
   }
@@ -175,8 +175,8 @@ async function wrongTexts(
 }
 
 /**
- * Refuses with a 422 what does not render even for somebody of whom nothing is known, and resolves
- * with what it is for them.
+ * Refuses with a 422 a content that does not render even for somebody about whom nothing is known;
+ * resolves with the content for that person.
  */
 export const checkContent = (renderer: Renderer, accountId: string, content: BroadcastContent) =>
   renderFor(renderer, accountId, content, stranger)

@@ -11,9 +11,7 @@ import {
   uuid,
 } from '../fields/index.js'
 
-/*
- * What answers tell of campaigns, and the campaign of all examples.
- */
+/* What answers tell about campaigns, and the campaign of all examples. */
 export const campaignId = uuid('The id of the campaign')
 // In percent, as the contract has it for campaigns; the figures of `stats` are ratios.
 const percent = (description: string): Schema => ({ type: 'number', minimum: 0, description })
@@ -57,8 +55,7 @@ const shown = {
 }
 
 /**
- * The fields that interface.md names for a recipient, no more: there may be 1,000 of them in one
- * answer.
+ * Only the fields that interface.md names for a recipient: one answer may have 1,000 recipients.
  */
 export const recipientFields = {
   email: text('The address of the recipient'),
@@ -69,7 +66,7 @@ export const recipientFields = {
   clicksCount: count('How often people clicked a link in it; machines are not counted'),
 }
 
-/** Its versions, and how they are tried. */
+/** A campaign's versions, and how they are tried. */
 export const versions = {
   variants: {
     type: 'array',
@@ -83,7 +80,7 @@ export const versions = {
   },
 }
 
-/** One campaign, with what became of it. */
+/** One campaign, with its results. */
 export const detail = {
   ...shown,
   from: text('The sender, as given'),
@@ -148,7 +145,7 @@ const ids = (description: string): Schema => ({
   description,
 })
 
-/** Of its figures, those of one part of the audience. */
+/** The figures of one part of the audience. */
 const ofPart = (part: string) => ({
   recipients: count(`Of \`recipients\`, those of ${part}`),
   delivered: count('Of `delivered`, the same'),
@@ -234,7 +231,7 @@ export const broadcastShapes = (): Record<string, Schema> => ({
   Broadcast: closed(shown),
 })
 
-/** The marketing plan, and what is used of it. */
+/** The marketing plan, and how much of it is used. */
 export const usage = (): Schema =>
   closed(
     {
@@ -268,16 +265,16 @@ export const usage = (): Schema =>
 
 export const exampleId = '01a1fc92-9915-7533-8296-04ee3d91dd72'
 export const exampleListId = '01a1fc92-9915-7533-8296-0a5be7d1c2f3'
-/** Everybody on a list, less nobody. */
+/** Everybody on a list, with nobody left out. */
 export const exampleAudience = { lists: [exampleListId], segments: [], withoutLists: [] }
-/** The request that the examples of all operations begin with. */
+/** The request with which the examples of all operations begin. */
 export const exampleCampaign = {
   listId: exampleListId,
   from: 'News <news@example.com>',
   subject: 'This week, {{ firstName | default: "friend" }}',
   html: '<p>Hello {{ firstName | default: "there" }}!</p>',
 }
-/** A campaign that has ended, as then no field is null without a reason. */
+/** A campaign that has ended: then no field is null without a reason. */
 export const exampleItem = {
   id: exampleId,
   name: 'Week 47',
@@ -337,7 +334,7 @@ const partsOf = (clicked: number) => ({
   },
   rest: null,
 })
-/** Two of them, of which the second was chosen. */
+/** Two versions, of which the second was chosen. */
 export const exampleVersions = {
   variants: [
     { ...exampleVariant, key: 'A', clicked: 9, ...partsOf(9), chance: 0.07 },
@@ -365,7 +362,7 @@ export const exampleVersions = {
     chosenAt: '2026-11-21T14:05:01.000Z',
   },
 }
-/** With its first recipient. */
+/** The example with its first recipient. */
 export const exampleDetail = {
   ...exampleItem,
   from: exampleCampaign.from,
@@ -409,7 +406,7 @@ export const exampleDetail = {
     },
   ],
 }
-/** As a draft. */
+/** The example as a draft. */
 export const exampleDraft = {
   ...exampleDetail,
   status: 'draft',

@@ -4,7 +4,7 @@ import { count, text, textThat, time } from '../fields/index.js'
 import { campaignId, exampleId as id } from './contract-answers.js'
 import { capReached, nobody } from './contract-refusals.js'
 
-/** What paths name. */
+/** The parameters of paths. */
 export const campaign = {
   ...byId('campaign'),
   when: 'The account has no campaign with this id',
@@ -12,7 +12,7 @@ export const campaign = {
 
 const estimated = count('How many recipients would get it now')
 
-/** Create without a time and the sending of a draft answer alike. */
+/** Creating one without a time and sending a draft have the same answer. */
 export const isSending = () =>
   answer(
     'It is being sent',
@@ -25,9 +25,7 @@ export const isSending = () =>
     { id, status: 'sending', recipientCount: 1_200 },
   )
 
-/**
- * `estimatedRecipients`, and not `recipientCount`: the list is looked at again when it is dispatched (interface.md).
- */
+/** `estimatedRecipients`, not `recipientCount`: the list is looked at again at dispatch (interface.md). */
 export const isScheduled = () =>
   answer(
     'It is scheduled',
@@ -46,7 +44,7 @@ export const isScheduled = () =>
     },
   )
 
-/** It is kept until it is sent by its own endpoint. */
+/** The draft is kept until its own endpoint sends it. */
 export const isDraft = () =>
   answer(
     'It is a draft',

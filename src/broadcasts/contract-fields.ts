@@ -33,18 +33,16 @@ import { mostAnHour } from './pace.js'
 import { whoNames } from './report-people.js'
 import { mostParts } from './whom.js'
 
-/*
- * What requests about campaigns look like: the fields of the contract, and ours that a single mail has too.
- */
+/* Requests about campaigns: the fields of the contract, and ours that a single mail has too. */
 
-/** Counted in code points and not in UTF-16 units: 200 characters are 200 for an emoji too. */
+/** Counted in code points, not in UTF-16 units: 200 characters are 200 for an emoji too. */
 function line(least: 0 | 1, about: string, most = 200) {
   return textThat(
     `a string of ${least} to ${most} characters without control characters`,
     (value) =>
       (value.trim() !== '' || (least === 0 && value === '')) &&
       [...value].length <= most &&
-      // mta.md §4.1: none of them reaches a header. Half of a surrogate pair is no character.
+      // mta.md §4.1: none of these may reach a header. Half of a surrogate pair is no character.
       !/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u.test(value),
     text(about, { ...(least > 0 && { minLength: least }), maxLength: most }),
     aLine(least, most),
@@ -53,7 +51,7 @@ function line(least: 0 | 1, about: string, most = 200) {
 
 const parts = (about: string) => maybe(list(bodyId('The id of one'), { most: mostParts, about }))
 
-// Who waits, or was cancelled one by one, is known by mails alone.
+// Only mails tell who waits, or was cancelled one by one, so no rule can.
 const whoOfRules = whoNames.filter((who) => who !== 'waiting' && who !== 'cancelled')
 
 const fields = {
@@ -206,7 +204,7 @@ const fields = {
 }
 const { listId, audience, from, subject, topicId, rate, window } = fields
 
-/** A draft is not in the contract's request, so it is asked for by a field and never the default. */
+/** The contract's request has no drafts, so a field asks for one; it is never the default. */
 export const NewBroadcast = shape(
   'NewBroadcast',
   table(
@@ -215,7 +213,7 @@ export const NewBroadcast = shape(
   ),
 )
 
-/** Null means absent in every body, so an empty text takes a topic, a name or a time away. */
+/** In every body null means absent, so an empty text removes a topic, a name or a time. */
 export const BroadcastChanges = shape(
   'BroadcastChanges',
   table(
@@ -288,5 +286,5 @@ export const TestBroadcast = shape(
   ),
 )
 
-/** Whom a campaign would go to. */
+/** The audience of a campaign. */
 export const BroadcastAudience = shape('BroadcastAudience', table({ listId, audience, topicId }))

@@ -14,7 +14,7 @@ import { exampleDetail, exampleId, recipientFields } from './contract-answers.js
 import { campaign } from './contract-course.js'
 import { versionParts, whoNames } from './report-people.js'
 
-/** Whom a page of recipients asks for, by a number of the report. */
+/** Which recipients a page asks for, by a number of the report. */
 const whoParams = () => ({
   who: maybe(
     oneOf(
@@ -49,12 +49,12 @@ const whoParams = () => ({
   ),
 })
 
-// Ours beside the contract, whose detail shows the first 1,000 recipients and no more.
+// Ours beside the contract, whose detail shows only the first 1,000 recipients.
 export const listBroadcastRecipients = operation('GET /v1/broadcasts/:id/recipients', {
   id: 'listBroadcastRecipients',
   may: 'read',
   of: campaign,
-  // Statuses are those of mails, as each recipient of a campaign has one.
+  // The statuses are those of mails, as each recipient of a campaign has one.
   query: {
     status: maybe(oneOf(emailStatuses, 'Only recipients whose mail has this status')),
     ...whoParams(),

@@ -10,29 +10,27 @@ import {
 } from '../emails/contract.js'
 import { count, orNull, text } from '../fields/index.js'
 
-/*
- * Why a campaign is refused.
- */
+/* The reasons why a campaign is refused. */
 export const noSuchList = refusal(
   'not_found',
   'No such list or topic',
   'The account has no contact list with this id',
 )
-/** 409 and not 404: the topic exists, and its state is what is in the way. */
+/** 409 and not 404: the topic exists, and only its state prevents sending. */
 export const archived = refusal(
   'conflict',
   'The topic is archived',
   'The topic "Offers" is archived; restore it to send on it',
 )
-/** interface.md lists this among the 400s, although the request as such is well formed. */
+/** interface.md lists this among the 400s, although the request itself is well formed. */
 export const nobody = refusal(
   'validation_error',
   'Nobody is reachable',
   'Nobody on the list can be reached: the list is empty, or all its contacts are suppressed or have left the topic',
 )
 /**
- * 402 `plan_limit_exceeded`, with numbers, so that a client can show them without parsing the
- * sentence. Only the free marketing tier has such a cap.
+ * 402 `plan_limit_exceeded`, with numbers that a client can show without parsing the sentence. Only
+ * the free marketing tier has such a cap.
  */
 export const capReached = refusal(
   'plan_limit_exceeded',
@@ -50,8 +48,8 @@ export const capReached = refusal(
   },
 )
 /**
- * Found before anything is queued: a campaign that fails for each of a million recipients would be
- * found out much later.
+ * Found before anything is queued: otherwise a campaign that fails for each of a million recipients
+ * would be noticed much later.
  */
 const doesNotRender = refusal(
   'validation_error',
@@ -75,7 +73,7 @@ const doesNotRender = refusal(
   },
 )
 
-/** Of what a campaign says, to whom and from whom. */
+/** The refusals of a campaign's content, audience and sender. */
 export const contentRefusals = [
   ...senderRefusals,
   badCampaignTime,

@@ -33,7 +33,7 @@ const unmeasured = closed({
   clicks: orNull(text('The same of clicks')),
 })
 
-/** What the report answers; every list is bounded. */
+/** The answer of the report; every list is bounded. */
 const report = {
   ...head,
   status: text('As `GET /v1/broadcasts/:id` has it, but for an account’s stop', {
@@ -137,7 +137,7 @@ const report = {
 
 const ofProvider = { ...exampleFigures, mails: null, accepted: null }
 
-/** The shapes of it that have names. */
+/** The report's named shapes. */
 export const reportShapes = (): Record<string, Schema> => ({
   BroadcastProvider: closed({
     provider: text(

@@ -75,7 +75,7 @@ export const previewBroadcast = operation('POST /v1/broadcasts/preview', {
       'Lists and segments': { audience: exampleAudience },
     },
     answers: [
-      // Masked addresses show that it is the right list, and nobody exports a list by looking at a campaign.
+      // Masked addresses show that it is the right list, and nobody can export a list by looking at a campaign.
       answer(
         'As it stands now',
         'BroadcastPreview',
@@ -132,7 +132,7 @@ export const testBroadcast = operation('POST /v1/broadcasts/test', {
       ),
     ],
     refusals: [
-      // A test goes to the address that is given and to no list: to anybody's it would be a way to mail strangers.
+      // A test goes to the given address, not to a list: if any address were allowed it could mail strangers.
       refusal(
         'forbidden',
         '`to` is neither a team member’s nor on one of the account’s domains',

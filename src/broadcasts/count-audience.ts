@@ -8,7 +8,10 @@ import { countFit } from './count-fit.js'
 import { amongWhom } from './members.js'
 import { type Audience, requireWhom } from './whom.js'
 
-/** How many an audience has, how many of them can be mailed, and why the others cannot, each by the strongest reason. */
+/**
+ * How many people an audience has, how many of them can be mailed, and why the others cannot, each by the strongest
+ * reason.
+ */
 export interface AudienceCount {
   fit: number
   reachable: number
@@ -21,12 +24,12 @@ export interface AudienceCount {
   erased?: number
 }
 
-// A few milliseconds of reading; between them others have their turn.
+// A page takes a few milliseconds of reading; between pages others have their turn.
 const perPage = 1_000
 
 /**
- * How many would be mailed now. Lists and segments have their numbers (`countFit`). Who must
- * not be mailed are few, and are counted from their side. Throws a 404 for what is not the account's.
+ * How many would be mailed now. Lists and segments have their sizes (`countFit`). The people who must not be mailed are
+ * few, and are counted from their side. Throws a 404 for a list or segment that is not the account's.
  */
 export async function countAudience(read: Read, audience: Audience): Promise<AudienceCount> {
   const count: AudienceCount = {
@@ -43,7 +46,7 @@ export async function countAudience(read: Read, audience: Audience): Promise<Aud
     if (table === 'topic_opt_outs' && (audience.topicId === null || isNotice)) continue
     for (let after: string | undefined = ''; after !== undefined; ) {
       after = await countBlocked(read, audience, { table, after, count })
-      // The thread has clients that wait.
+      // Clients of this thread wait meanwhile.
       await nextTurn()
     }
   }
@@ -67,7 +70,9 @@ async function fitOf(read: Read, { accountId, whom }: Audience): Promise<number>
   return await countFit(read, { accountId, whom })
 }
 
-/** Counts a page of those who must not be mailed, each address once; resolves with the last, or undefined at the end. */
+/**
+ * Counts a page of people who must not be mailed, each address once; resolves with the last, or undefined at the end.
+ */
 async function countBlocked(
   read: Read,
   { accountId, whom, topicId, type }: Audience,
@@ -92,7 +97,7 @@ async function countBlocked(
   return rows.length < perPage ? undefined : rows.at(-1)?.address
 }
 
-/** Who has no suppression has left the topic. */
+/** Somebody without a suppression has left the topic. */
 function whyNot(reasons: string | undefined): keyof AudienceCount {
   if (reasons === undefined) return 'leftTopic'
   const known = reasons.split(',')
@@ -110,7 +115,7 @@ const suppressedAfter = prepared<SuppressedAfter, { address: string; reasons: st
   (db, after) => suppressed(db, after),
 )
 
-/** Those who get not even a notice. */
+/** The people who do not even get a notice. */
 const suppressedFromAllAfter = prepared<SuppressedAfter, { address: string; reasons: string }>(
   (db, after) => suppressed(db, after).where('scope', '=', 'all'),
 )
@@ -129,7 +134,7 @@ const suppressed = (db: Read, { accountId, after, limit }: SuppressedAfter) =>
     .orderBy('address')
     .limit(limit)
 
-// Who is suppressed too was counted there.
+// People who are also suppressed are counted there.
 const leftAfter = prepared<
   { accountId: string; topicId: string | null; after: string; limit: number },
   { address: string }

@@ -12,12 +12,12 @@ interface Part {
 }
 
 const sliceId = sql.ref<string>('slice.contact_id')
-// Some milliseconds of SQLite; between them others have their turn.
+// A slice takes some milliseconds of SQLite; between slices others have their turn.
 const perSlice = 5_000
 
 /**
- * How many an audience has. Lists and segments have their numbers: of the largest nobody is read, of each further one
- * those who are in none before it are added, and those of the excluded ones who are in any are taken off.
+ * How many people an audience has. Lists and segments have their sizes, so nobody of the largest is read. Of each
+ * further one, people who are in none before it are added; of the excluded ones, people who are in any are subtracted.
  */
 export async function countFit(
   read: Read,
@@ -40,7 +40,7 @@ export async function countFit(
   for (const [n, part] of without.entries()) {
     fit -= await countPart(read, part, { inAny: within, notIn: without.slice(0, n) })
   }
-  // A number may change while others are read.
+  // A size may change while others are read.
   return Math.max(0, fit)
 }
 
@@ -54,7 +54,10 @@ const sizeOf = async (read: Read, accountId: string, { kind, id }: Part): Promis
     ? (await requireList(read, accountId, id)).contactCount
     : (await requireSegment(read, accountId, id)).count
 
-/** How many the one list or segment of an audience has; 0 of nobody, undefined of more than one. Throws a 404 where it is gone. */
+/**
+ * The size of an audience's only list or segment; 0 for nobody, undefined for more than one. Throws a 404 where it was
+ * deleted.
+ */
 export async function sizeOfOnly(
   read: Read,
   accountId: string,
@@ -68,7 +71,7 @@ export async function sizeOfOnly(
   return part === undefined || others.length > 0 ? undefined : await sizeOf(read, accountId, part)
 }
 
-/** Those of a part who are in one of some others, or in none. */
+/** Counts the people of a part who are in one of some others, or in none. */
 async function countPart(
   read: Read,
   part: Part,

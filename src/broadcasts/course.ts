@@ -16,8 +16,8 @@ import type { BroadcastStatus } from './broadcast.js'
 import { forgetLater } from './own-time.js'
 
 /*
- * A pause, resume or cancel is its status, from its commit on: no mail of a campaign that is paused or cancelled
- * leaves (`outbound/attempt/departure.ts`). The mail that waits follows in slices:
+ * A pause, resume or cancel is the campaign's status, from its commit on: no mail of a paused or cancelled campaign
+ * leaves (`outbound/attempt/departure.ts`). The waiting mail follows in slices:
  *
  *   status, course + 1, course_at = now ──▶ slices, each of which asks `course` ──▶ course_at = null
  *                                             │ another pause, resume or cancel: they end, and its own begin
@@ -29,14 +29,14 @@ interface CourseDeps {
   clock: Clock
 }
 
-/** What the waiting mail of a campaign is to follow. */
+/** What the waiting mail of a campaign should follow. */
 interface Course {
   id: string
   course: number
   status: BroadcastStatus
 }
 
-/** Changes the campaign in the transaction that decides it, and gives what `followCourse` wants. */
+/** Changes the campaign in the deciding transaction, and returns what `followCourse` needs. */
 export async function beginCourse(
   tx: Tx,
   id: string,
@@ -54,13 +54,13 @@ export async function beginCourse(
 
 export interface FollowOptions {
   onProgress?: ((seen: number) => void) | undefined
-  /** Written once all of the mail follows; not where another course has begun meanwhile. */
+  /** Written once all of the mail has followed; not where another course has begun meanwhile. */
   alongside?: ((tx: Tx) => Promise<void>) | undefined
 }
 
 /**
- * Makes the mail that waits follow, in slices that end as soon as another course has begun. What is in flight is left
- * alone: it is asked for its campaign when it is to leave the next time.
+ * Makes the waiting mail follow, in slices that end as soon as another course has begun. Mail in flight is left alone:
+ * its campaign is checked before it leaves the next time.
  */
 export async function followCourse(
   deps: CourseDeps,
@@ -77,7 +77,7 @@ export async function followCourse(
       (await noteCourse(tx, { id, course, at: now })) ? await change(tx, ids, now) : 'over',
     onProgress,
   ).catch((error: unknown) => {
-    // All but a few that cannot be changed at all; whatever passes is thrown as something else, and tried again.
+    // All followed except a few that cannot be changed at all; a passing fault is another error, and is tried again.
     if (!(error instanceof OperatorError)) throw error
     fault = error
     return { changed: 0, inFlight: 0 }
@@ -90,7 +90,7 @@ export async function followCourse(
   return { changed, inFlight }
 }
 
-/** Whether it still is the campaign's course; then it is noted when some of its mail last followed. */
+/** Whether this is still the campaign's course; if so, notes the time at which some of its mail last followed. */
 async function noteCourse(
   tx: Read,
   { id, course, at }: { id: string; course: number; at: number | null },
@@ -109,7 +109,7 @@ interface Way {
   change: (tx: Read, ids: readonly number[], now: number) => Promise<Changes>
 }
 
-/** What each status wants of the mail that waits. */
+/** What each status demands of the waiting mail. */
 function wayOf(id: string, status: BroadcastStatus): Way {
   const reason = campaignPaused(id)
   if (status === 'paused') {
@@ -140,12 +140,12 @@ async function cancelSome(tx: Read, id: string, ids: readonly number[], now: num
   return changes
 }
 
-// Longer than a slice and its rest take, however busy the machine: until then somebody is at it.
+// Longer than a slice and its rest take, however busy the machine: until then somebody is working on it.
 const abandonedMs = 10_000
 
 /**
- * Goes on with what a stop or a crash has broken off, be it of this process or of a command: courses of which no
- * slice was written for `idleMs`. Resolves with whether any is under way.
+ * Continues what a stop or a crash has broken off, of this process or of a command: courses without a new slice for
+ * `idleMs`. Resolves with whether any is under way.
  */
 export async function finishCourses(
   deps: CourseDeps & { log: Log },

@@ -40,13 +40,13 @@ import { segmentsWaitedFor } from './up-to-date.js'
 import { refuseSmallTest } from './variant.js'
 import { requireWhom, type Whom, type WhomInput, whomColumns, whomIn } from './whom.js'
 
-/** `listId` or `audience`, one of both. */
+/** Has either `listId` or `audience`. */
 export interface BroadcastInput extends WhomInput, ContentInput, VariantsInput {
   /** `a@b` or `Name <a@b>`. */
   from: string
-  /** Liquid, as is the HTML. */
+  /** In Liquid, as the HTML is. */
   subject: string
-  /** Liquid; what inboxes show beside the subject. */
+  /** In Liquid; inboxes show it beside the subject. */
   previewText?: string | undefined
   topicId?: string | undefined
   name?: string | undefined
@@ -54,18 +54,18 @@ export interface BroadcastInput extends WhomInput, ContentInput, VariantsInput {
   headers?: Record<string, string> | undefined
   tags?: MailTag[] | undefined
   scheduledAt?: string | undefined
-  /** Mails an hour at most. */
+  /** The most mails an hour. */
   rate?: number | 'none' | undefined
   /** The hours in which it may leave. */
   window?: SendWindow | 'none' | undefined
-  /** The zone in which `scheduledAt` is a time that each recipient's own clock shows; empty: all at once. */
+  /** The zone of `scheduledAt` if each recipient gets it when their own clock shows that time; empty: all at once. */
   localTimeOf?: string | undefined
   attachments?: readonly unknown[] | undefined
-  /** Whether everybody may see it later. */
+  /** Whether everybody may see the campaign later. */
   archive?: boolean | undefined
 }
 
-/** A campaign that nothing speaks against. */
+/** A campaign that passed all checks. */
 export interface CheckedBroadcast {
   domainId: string
   scheduledAt: number | undefined
@@ -74,14 +74,14 @@ export interface CheckedBroadcast {
   whom: Whom
   html: string
   blocks: BlockDocument | null
-  /** Undefined where nothing is said of them. */
+  /** Undefined where the request does not mention versions. */
   variants: CheckedVariants | undefined
 }
 
 /**
- * Makes a campaign, and dispatches it unless it is scheduled or a draft. Throws what the contract
- * says: 402 without a marketing plan or beyond its cap, 400 for the sender, the time, and when nobody
- * is reachable, 404 for list and topic, 422 for what does not render. `alongside` is written with it.
+ * Makes a campaign, and dispatches it unless it is scheduled or a draft. Throws what the contract says: 402 without a
+ * marketing plan or beyond its cap, 400 for the sender, the time, and when nobody is reachable, 404 for list and topic,
+ * 422 for a content that does not render. `alongside` is written in the same transaction.
  */
 export async function createBroadcast(
   deps: BroadcastDeps & Pick<EmailDeps, 'attachments'>,
@@ -94,20 +94,20 @@ export async function createBroadcast(
   const now = clock.now()
   const checked = await checkBroadcast(deps, billing, input, { draft })
   const { domainId, topicId, whom, html, blocks, variants } = checked
-  // A campaign does not begin before its segments are up to date: until then it is scheduled for now.
+  // A campaign must not begin before its segments are up to date: until then it is scheduled for now.
   const waitsFor = draft ? undefined : await segmentsWaitedFor(deps, accountId, { whom, at: now })
   const { local_zone: zone } = checked.pace
-  // Nor before its hours.
+  // Nor may it begin before its hours.
   const opens = draft ? undefined : hoursToCome(checked.pace, checked.scheduledAt ?? now)
   const isAwaited = waitsFor !== undefined || opens !== undefined
   const scheduledAt = checked.scheduledAt ?? (isAwaited ? now : null)
   const begins = scheduledAt === null ? null : firstTime(scheduledAt, zone)
   const whole = { accountId, whom, topicId }
-  // A draft may come before its list is filled, or the next month; its sending looks again.
+  // A draft may be made before its list is filled, or a month early; sending it checks again.
   const isLater = draft || waitsFor !== undefined
   const counts = await (isLater ? countAudience : reachableNow)(store.read, whole)
   const audience = counts.reachable
-  // It is counted in the month in which it is dispatched.
+  // The mails count in the month of the dispatch.
   if (!draft) await refuseCampaignMails(store.read, billing, audience, scheduledAt ?? now)
   if (!draft) refuseSmallTest(variants?.test ?? undefined, variants?.rows.length ?? 0, audience)
   const reader = makeAttachmentReader(deps, accountId)
@@ -119,7 +119,7 @@ export async function createBroadcast(
   const warnings = await contentWarnings(store.read, accountId, { ...input, html, blocks })
   const extras = extrasOf(input, { warnings })
   const made = await store.write(async (tx) => {
-    // The text part is made of the HTML, with its tags in it, by whoever composes.
+    // Whoever composes the mail makes the text part from the HTML, with its tags in it.
     const attachments = await putAttachments(tx, store, accountId, carried)
     const body = { id: bodyId, html, text: null, attachments }
     await tx.insertInto('bodies').values(body).execute()
@@ -208,13 +208,13 @@ export async function refuseContent(
 interface CreateOptions {
   draft?: boolean
   alongside?: ((tx: Tx, made: Broadcast) => Promise<void>) | undefined
-  /** What the draft's page has that is not finished (`unfinished` of its row). */
+  /** The unfinished blocks of the draft's page (`unfinished` of its row). */
   unfinished?: string | undefined
-  /** The same of its versions. */
+  /** The unfinished blocks of its versions. */
   unfinishedVersions?: UnfinishedVersions | undefined
 }
 
-/** Throws what `checkBroadcast` does of a draft's sender and of what it says, all at once. */
+/** Throws what `checkBroadcast` finds in a draft's sender and content, all at once. */
 export async function judgeContent(
   deps: Pick<BroadcastDeps, 'store' | 'renderer'>,
   accountId: string,
@@ -241,14 +241,14 @@ export async function judgeContent(
 
 interface CheckOptions {
   draft?: boolean
-  /** A test, which goes to nobody of its audience. */
+  /** A test, which goes to nobody of the audience. */
   toNobody?: boolean
-  /** Whom it was for before a change. */
+  /** The audience before a change. */
   before?: Whom | undefined
 }
 
 /**
- * Whatever can be refused of a campaign before anybody is looked for; a test send asks for the same. A draft may have no
+ * Every check of a campaign that needs no search for people; a test send makes the same checks. A draft may have no
  * audience, subject or content yet.
  */
 export async function checkBroadcast(
@@ -282,7 +282,7 @@ export async function checkBroadcast(
     )
   }
   await all.of('headers', () => checkHeaders(input.headers))
-  // A draft may have no subject or content yet; its sending asks for them.
+  // A draft may have no subject or content yet; sending it asks for them.
   const content = await all.of('html', () =>
     contentOf(deps, accountId, input, { mayBeEmpty: draft }),
   )
@@ -292,7 +292,7 @@ export async function checkBroadcast(
   }
   const variants = await all.of('variants', () => variantsIn(deps, accountId, input, written))
   all.refuse()
-  // What is undefined here was refused.
+  // An undefined value was refused.
   if (sender === undefined || pace === undefined || whom === undefined || content === undefined) {
     throw new Error('A check of a campaign has neither an answer nor a fault')
   }

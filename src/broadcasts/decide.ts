@@ -14,22 +14,22 @@ import {
 } from './variant.js'
 
 /*
- * Which version of a campaign the rest of its audience gets. It is chosen once, in one transaction, which puts the cursor
- * back to the begin of the audience: whoever comes later, or again after a kill, finds that it was.
+ * Which version of a campaign the rest of its audience gets. It is chosen once, in one transaction, which also puts the
+ * cursor back to the beginning of the audience: whoever comes later, or again after a kill, finds it chosen.
  */
 
-/** Below this chance a version is not better for sure. */
+/** Below this chance a version is not surely better. */
 export const surely = 0.9
 
-// A campaign that waits for somebody is looked at so often.
+// How often a campaign that waits for somebody is looked at.
 const byHandMs = 24 * hourMs
 
-/** What a version is measured by: how many of the mails of the test that arrived people opened or clicked. */
+/** The measure of a version: of its test mails that arrived, how many did people open or click. */
 export function shareOf(
   { delivered, relayed, opened, clicked, test_arrived, test_did }: Variant,
   by: VariantTest['by'],
 ): Share {
-  // Those of the rest are no part of the test: they got the chosen version alone, at another time.
+  // The rest is no part of the test: it got only the chosen version, at another time.
   if (test_arrived !== null && test_did !== null) return { did: test_did, of: test_arrived }
   const did = by === 'clicks' ? clicked : opened
   return { did, of: Math.max(delivered + relayed, did) }
@@ -42,7 +42,7 @@ export function chanceOf(variant: Variant, all: readonly Variant[], by: VariantT
   return Math.min(1, ...others.map((other) => chanceOfBetter(own, shareOf(other, by))))
 }
 
-/** The version that figures choose; undefined where none is better for sure, and somebody has to. */
+/** The version that the figures choose; undefined where none is surely better, and somebody has to choose. */
 function choice(
   variants: readonly Variant[],
   { by, ifClose }: VariantTest,
@@ -57,7 +57,7 @@ function choice(
   return ifClose === 'control' && control ? { key: control.key, decidedBy: 'close' } : undefined
 }
 
-/** Looks at a campaign whose test is made: chooses the version for the rest if it is time, else keeps what it waits for. */
+/** For a campaign whose test is made: chooses the version for the rest if it is time, else stores what it waits for. */
 export async function decideOrWait(
   { store, clock }: Pick<BroadcastDeps, 'store' | 'clock'>,
   broadcast: Broadcast,
@@ -75,7 +75,7 @@ export async function decideOrWait(
   await keepWaiting({ store, now }, broadcast, waits)
 }
 
-/** Resolves with whether there is nothing to wait for any more. */
+/** Resolves with whether there is nothing left to wait for. */
 async function decide(
   { store, clock }: Pick<BroadcastDeps, 'store' | 'clock'>,
   { id, account_id: accountId }: Broadcast,
@@ -91,7 +91,7 @@ async function decide(
   })
 }
 
-/** Whether the test of a campaign is made, and nothing chosen for its rest. */
+/** Whether the test of a campaign is made, and nothing is chosen for its rest yet. */
 export const waitsForDecision = ({ cursor, winner }: Pick<Broadcast, 'cursor' | 'winner'>) =>
   cursor === endOfTest && winner === null
 
@@ -101,7 +101,7 @@ interface Chosen {
   now: number
 }
 
-/** The rest is gone through from its begin. What the versions are compared by stays as it was. */
+/** Begins the pass over the rest from the start. The figures by which versions are compared stay as they are. */
 async function setWinner(tx: Tx, found: Broadcast, { key, decidedBy, now }: Chosen): Promise<void> {
   const { id } = found
   const { by } = variantTestOf(found) ?? usualTest
@@ -124,7 +124,7 @@ async function setWinner(tx: Tx, found: Broadcast, { key, decidedBy, now }: Chos
     .execute()
 }
 
-/** Ids of mails rise, so that those of the rest are behind the last one of the test. */
+/** Ids of mails rise, so those of the rest come after the last one of the test. */
 async function lastMailOf(tx: Tx, broadcastId: string): Promise<string> {
   const last = await tx
     .selectFrom('emails')
@@ -137,8 +137,9 @@ async function lastMailOf(tx: Tx, broadcastId: string): Promise<string> {
 }
 
 /**
- * Chooses a version by hand for the rest of a campaign whose test is made, also while it is paused. Throws a 404 for a version
- * that it has not, a 409 where none is to be chosen (any more). `alongside` is written with it.
+ * Chooses a version by hand for the rest of a campaign whose test is made, also while it is paused. Throws a 404 for a
+ * version that the campaign does not have, a 409 where none can be chosen (any more). `alongside` is written in the
+ * same transaction.
  */
 export async function chooseVariant(
   { store, clock, expand }: { store: Store } & Pick<BroadcastDeps, 'clock' | 'expand'>,

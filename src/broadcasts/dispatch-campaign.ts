@@ -31,7 +31,7 @@ import { refuseSmallTest, variantsOf, variantTestOf } from './variant.js'
 import { type Audience, requireWhom, whomOf } from './whom.js'
 
 /**
- * A campaign's dispatch begins: its mails count from now on, and it is expanded. Throws a 402 when
+ * Begins a campaign's dispatch: its mails count from now on, and it is expanded. Throws a 402 when
  * the plan has no room for them.
  */
 export async function begin(
@@ -51,16 +51,16 @@ export async function begin(
     .execute()
 }
 
-/** What a campaign may be sent with, as it stands in the write that makes or dispatches it. */
+/** The state that a campaign needs for sending, in the write that makes or dispatches it. */
 export interface CampaignStanding {
   billing: AccountBilling
-  /** Deleted and added again, the domain has other keys. */
+  /** If the domain was deleted and added again it has other keys. */
   domainId: string
 }
 
 /**
- * Asked in that write, as what was checked before may have changed since: the account be stopped, the
- * domain or the list deleted, the topic archived. Throws as the check does; each look-up is by a key.
+ * Checked within that write, as things may have changed since the earlier check: the account may be stopped, the domain
+ * or the list deleted, the topic archived. Throws as that check does; each look-up is by a key.
  */
 export async function checkStanding(
   tx: Tx,
@@ -72,15 +72,15 @@ export async function checkStanding(
   const billing = await readBilling(tx, plans, accountId)
   checkSending(billing, 'marketing')
   const { domainId } = await verifiedSender(tx, accountId, from_header)
-  // An archived one cannot be sent on.
+  // Nothing can be sent on an archived topic.
   if (topic_id !== null) await findTopic(tx, accountId, topic_id)
   await requireWhom(tx, accountId, whomOf(broadcast), { mayBeEmpty: draft })
   return { billing, domainId }
 }
 
 /**
- * Dispatches a draft, or schedules one that has a time to come; throws as `createBroadcast` does, and
- * a 409 for what is no draft. `alongside` is written with it.
+ * Dispatches a draft, or schedules one with a future time; throws as `createBroadcast` does, and a 409 for a campaign
+ * that is no draft. `alongside` is written in the same transaction.
  */
 export async function sendDraft(
   deps: Pick<BroadcastDeps, 'store' | 'clock' | 'plans' | 'expand'>,
@@ -100,10 +100,10 @@ export async function sendDraft(
   const at = Math.max(given === null ? 0 : firstTime(given, zone), notBefore)
   const isDue = at <= now
   const begins = isDue ? now : at
-  // Before its hours no mail of it can be made: until then it is scheduled, and can be taken back.
+  // No mail can be made before its hours: until then it is scheduled, and can be taken back.
   const opens = hoursToCome(draft, begins)
   const sent = await store.write(async (tx) => {
-    // Another request may have sent or changed it since it was judged.
+    // Another request may have sent or changed it since it was checked.
     const found = await findBroadcast(tx, accountId, id)
     refuseUnlessDraft(found)
     if (changed(draft, found)) throw new ApiError('conflict', changedMeanwhile)
@@ -111,7 +111,7 @@ export async function sendDraft(
     const standing = await checkStanding(tx, deps, draft)
     if (isDue && !waits && opens === undefined) await begin(tx, standing, draft.id, { counts, now })
     else {
-      // It does not begin before its segments are up to date: until then it is scheduled for now.
+      // It must not begin before its segments are up to date: until then it is scheduled for now.
       const scheduled = {
         status: 'scheduled',
         audience: counts.reachable,
@@ -132,9 +132,9 @@ export async function sendDraft(
 interface SendOptions {
   /** It is scheduled for this time at the earliest, so that it can be taken back until then. */
   notBefore?: number | undefined
-  /** What was looked at: a 409 where the draft was changed since. */
+  /** The revision that somebody looked at: a 409 where the draft was changed since. */
   revision?: number | undefined
-  /** An owner of the account sends it, or the operator: they may send a notice. */
+  /** An owner of the account, or the operator, sends it: they may send a notice. */
   byOwner?: boolean | undefined
 }
 
@@ -142,7 +142,7 @@ const changedSince =
   'The draft was changed since you looked at it here, by you on its own page or by somebody else: look at what is said above, then send it'
 const changedMeanwhile = 'The draft was changed at the same moment: read it again, then send it'
 
-// What it was judged by; its content was checked with the change.
+// Compares what it was judged by; its content was checked with the change.
 const changed = (judged: Broadcast, found: Broadcast) =>
   (
     [
@@ -172,11 +172,11 @@ export async function judgeDraft(
   const now = deps.clock.now()
   const { scheduled_at: given, local_zone: zone } = draft
   const at = Math.max(given === null ? 0 : firstTime(given, zone), now)
-  // Who sends it is asked when it is sent.
+  // Who sends it is checked when it is sent.
   await refuseNotice(read, draft, { at })
   const audience = audienceOf(draft)
   const { whom } = audience
-  // Who will be in a segment is not known before it is up to date, for which the campaign waits.
+  // A segment's members are not known before it is up to date, and the campaign waits for that.
   const waits = (await segmentsWaitedFor(deps, accountId, { whom, at: now })) !== undefined
   const counts = await (waits ? countAudience : reachableNow)(read, audience)
   if (draft.variant_test !== null) {
@@ -186,7 +186,7 @@ export async function judgeDraft(
   return { draft, counts, waits }
 }
 
-/** What of a draft's content keeps it from being sent, whatever else does: all at once. */
+/** Everything in a draft's content that prevents sending it, all at once. */
 export async function contentRefusals(read: Read, draft: Broadcast): Promise<string[]> {
   const found: string[] = []
   for (const refuse of [refuseUnfinished, refuseUnwritten]) {
@@ -200,19 +200,19 @@ export async function contentRefusals(read: Read, draft: Broadcast): Promise<str
   return found
 }
 
-/** A 400 for versions that are too many for the audience. */
+/** A 400 where the audience is too small for the versions. */
 async function refuseTest(read: Read, draft: Broadcast, audience: number): Promise<void> {
   const variants = await variantsOf(read, draft.id)
   refuseSmallTest(variantTestOf(draft), variants.length, audience)
 }
 
-/** Asked within the write too: a second click on "send" must not send twice. */
+/** Checked within the write too: a second click on "send" must not send twice. */
 function refuseUnlessDraft({ status }: Broadcast): void {
   if (status === 'draft') return
   throw new ApiError('conflict', `Only a draft can be sent; this campaign is ${status}`)
 }
 
-/** A 400 for a draft that lacks its subject or content, or has the subject that it was copied with. */
+/** A 400 for a draft without subject or content, or with the subject with which it was copied. */
 async function refuseUnwritten(read: Read, { subject, body_id }: Broadcast): Promise<void> {
   const { html } = await read
     .selectFrom('bodies')
@@ -229,7 +229,7 @@ async function refuseUnwritten(read: Read, { subject, body_id }: Broadcast): Pro
   throw new ApiError('validation_error', message)
 }
 
-/** A 400 for a draft of whose page, or of a version's, blocks are not finished: what is stored of it lacks them. */
+/** A 400 for a draft with unfinished blocks, its own or a version's: its stored content lacks them. */
 async function refuseUnfinished(read: Read, draft: Broadcast): Promise<void> {
   const pages = [
     { whose: 'its blocks', unfinished: draft.unfinished },
@@ -249,9 +249,9 @@ async function refuseUnfinished(read: Read, draft: Broadcast): Promise<void> {
 type DispatchDeps = Pick<BroadcastDeps, 'store' | 'clock' | 'plans'> & { log: Log }
 
 /**
- * Dispatches what is scheduled and due, to whom it reaches now. What cannot be sent for good has
- * failed and says why; a campaign of an account that is paused or suspended waits, and one that meets a
- * fault of its own is paused with that. Rejects while the storage fails.
+ * Dispatches what is scheduled and due, to the people whom it reaches now. A campaign that can never be sent fails and
+ * says why. One of a paused or suspended account waits. One with a fault of its own is paused with that as its reason.
+ * Rejects while the storage fails.
  */
 export async function dispatchDue(deps: DispatchDeps): Promise<void> {
   const { store, clock } = deps
@@ -265,8 +265,8 @@ export async function dispatchDue(deps: DispatchDeps): Promise<void> {
 }
 
 /**
- * A scheduled campaign at its time. The account may have lost its plan or been paused since; then
- * the campaign waits or fails with that reason, and nobody gets half of it.
+ * Dispatches a scheduled campaign at its time. The account may have lost its plan or been paused
+ * since; then the campaign waits or fails with that reason, and nobody gets half of it.
  */
 async function dispatchOne(deps: DispatchDeps, broadcast: Broadcast): Promise<void> {
   const { store, clock } = deps
@@ -290,10 +290,10 @@ async function dispatchOne(deps: DispatchDeps, broadcast: Broadcast): Promise<vo
     })
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    // The account was stopped after the campaign was found: it waits like all others of the account.
+    // The account was stopped after the campaign was found: it waits like the account's others.
     if (error.code === 'account_paused' || error.code === 'account_suspended') return
     if (error.status >= 500) throw error
-    // A list, segment or topic of it is gone: its account takes it back to change it, or cancels it.
+    // One of its lists, segments or topics was deleted: the account takes it back to change it, or cancels it.
     if (error.code === 'not_found') {
       await pauseWithout(deps, broadcast, error)
       return
@@ -310,7 +310,7 @@ async function dispatchOne(deps: DispatchDeps, broadcast: Broadcast): Promise<vo
   }
 }
 
-/** Has a campaign that is due wait for its hours; not where somebody has changed or stopped it meanwhile. */
+/** Makes a due campaign wait for its hours; not where somebody has changed or stopped it meanwhile. */
 async function awaitHours(
   store: Pick<Store, 'write'>,
   { id, send_window }: Broadcast,
@@ -327,7 +327,7 @@ async function awaitHours(
   )
 }
 
-/** Pauses a campaign with versions whose audience has become too small for its test. Resolves with whether it has. */
+/** Pauses a campaign whose audience has become too small for the test of its versions. Resolves with whether it has. */
 async function pauseSmallTest(
   deps: DispatchDeps,
   broadcast: Broadcast,
@@ -363,7 +363,7 @@ export async function dueBroadcasts(
 }
 
 /**
- * The list is read again at every use (interface.md: the audience is resolved again at dispatch).
+ * The audience, read again at every use (interface.md: the audience is resolved again at dispatch).
  */
 export const audienceOf = (broadcast: Broadcast): Audience => ({
   accountId: broadcast.account_id,

@@ -9,8 +9,8 @@ import { draftVersions, unfinishedVersionsOf } from './put-variants.js'
 import { stillThere, type WhomInput, whomOf } from './whom.js'
 
 /**
- * A draft like another campaign, without its time, and with what is given in place of its own. Throws a 404
- * where a list or segment of it is gone, else as `createBroadcast` does.
+ * A draft like another campaign, without its time, and with the given changes. Throws a 404 where a list or segment of
+ * it was deleted, else as `createBroadcast` does.
  */
 export async function duplicateBroadcast(
   deps: BroadcastDeps & Pick<EmailDeps, 'attachments'>,
@@ -40,7 +40,7 @@ export async function duplicateBroadcast(
 interface InPlace extends Pick<WhomInput, 'audience'> {
   name?: string
   subject?: string
-  /** Written with the copy. */
+  /** Written in the transaction of the copy. */
   alongside?: (tx: Tx, made: Broadcast) => Promise<void>
 }
 

@@ -20,36 +20,36 @@ import { type BroadcastSlice, makeWriteSlice, type WriteSlice } from './write-sl
 export interface ExpandDeps extends Pick<BroadcastDeps, 'store' | 'clock' | 'plans'> {
   log: Log
   backlog: Backlog
-  /** Deliveries that may wait at once. */
+  /** How many deliveries may wait at once. */
   maxQueued: number
   retry: RetryAges
   ring: (due: readonly StreamDue[]) => void
   renderer: Renderer
 }
 
-/** With what lasts for a call of `expandBroadcasts`. */
+/** With what one call of `expandBroadcasts` remembers. */
 interface Expanding extends ExpandDeps {
   subjects: Subjects
   write: WriteSlice
-  /** How many mails of a campaign have left, and when that was looked at. */
+  /** How many mails of a campaign had left, and when that was looked at. */
   left: Map<string, { mails: number; at: number; perMinute: number }>
 }
 
-// Some milliseconds of the turn to write; what is read meanwhile shares the way to the disk.
+// How many mails one write makes: some milliseconds of the turn to write.
 const perWrite = 100
 const writesPerTurn = 5
 const perTurn = perWrite * writesPerTurn
 const fullPauseMs = 1_000
-// So long it is watched how many mails of a campaign leave.
+// For how long the departures of a campaign's mails are counted.
 const watchedMs = 10_000
-// A segment that is filled again is looked at so often.
+// How often a segment that is filled again is looked at.
 const refilledMs = 5_000
 
 /**
- * Dispatches what is due, then makes the mails of all campaigns that are sending, in turn, until there
- * is nothing left to do or `signal` is aborted. A kill at any point is made good by the next call: the
- * cursor moves in the transaction that writes the mails before it. A campaign that meets a fault of its
- * own is paused with that, and the others go on. Rejects while the storage fails.
+ * Dispatches what is due, then makes the mails of all sending campaigns, in turn, until nothing is left to do or
+ * `signal` is aborted. After a kill at any point the next call continues: the cursor moves in the transaction that
+ * writes the mails before it. A campaign with a fault of its own is paused with that, and the others go on. Rejects
+ * while the storage fails.
  */
 export async function expandBroadcasts(given: ExpandDeps, signal: AbortSignal): Promise<void> {
   const deps: Expanding = {
@@ -60,7 +60,7 @@ export async function expandBroadcasts(given: ExpandDeps, signal: AbortSignal): 
   }
   const { clock, backlog, maxQueued } = deps
   await dispatchDue(deps)
-  /** Those that can be neither expanded nor paused. */
+  /** Campaigns that can be neither expanded nor paused. */
   const skipped = new Set<string>()
   while (!signal.aborted) {
     const found = await unexpanded(deps.store, clock.now())
@@ -69,7 +69,7 @@ export async function expandBroadcasts(given: ExpandDeps, signal: AbortSignal): 
     let isIdle = true
     for (const broadcast of unfinished) {
       if (signal.aborted) return
-      // Mail that was accepted must not be crowded out, nor the disk be filled by a campaign alone.
+      // A campaign must neither crowd out accepted mail nor fill the disk.
       if (!hasRoomForCampaigns(backlog, maxQueued)) continue
       const turn = await expandOrPause(deps, broadcast)
       if (turn === 'broken') skipped.add(broadcast.id)
@@ -93,13 +93,13 @@ export async function campaignsWait({
   return waiting.length > 0
 }
 
-/** From when on they would, as long as nobody commits; undefined: not at all. */
+/** When `campaignsWait` will next hold, as long as nobody commits; undefined: not at all. */
 export async function campaignsDueAt(
   deps: Pick<ExpandDeps, 'store' | 'clock'>,
 ): Promise<number | undefined> {
   const now = deps.clock.now()
   if (await campaignsWait(deps)) return now
-  // Of what is due and does not wait the account is stopped, which a commit ends.
+  // A campaign that is due and not worked on belongs to a stopped account; lifting the stop is a commit.
   const next = await deps.store.read
     .selectFrom('broadcasts')
     .select(({ fn }) => fn.min<number | null>(fn.coalesce('next_at', 'scheduled_at')).as('at'))
@@ -110,8 +110,8 @@ export async function campaignsDueAt(
 }
 
 /**
- * Campaigns of which mails are to be made now and here, but those of accounts that are stopped. One that was last looked at in the
- * time to come is so since the clock was set back.
+ * Campaigns whose mails must be made now and here, except those of stopped accounts. A last look that lies in the
+ * future shows that the clock was set back.
  */
 async function unexpanded(
   { read, node }: Pick<Store, 'read' | 'node'>,
@@ -136,7 +136,10 @@ async function unexpanded(
   return await ofFreeAccounts(read, ours)
 }
 
-/** What came of a campaign's turn: it has gone on, is paused or keeps when it goes on; it can do neither; or it has to wait. */
+/**
+ * The result of a campaign's turn: it has gone on, is paused or has stored when it goes on; it can do neither; or it
+ * has to wait.
+ */
 type TurnEnd = 'done' | 'broken' | 'waits'
 
 async function expandOrPause(deps: Expanding, broadcast: Broadcast): Promise<TurnEnd> {
@@ -154,7 +157,7 @@ async function expandOrPause(deps: Expanding, broadcast: Broadcast): Promise<Tur
   }
 }
 
-/** A campaign's turn: reads on while what it has read is on its way to the disk. */
+/** A campaign's turn: it reads on while the mails before are being written to the disk. */
 async function expandSome(deps: Expanding, broadcast: Broadcast): Promise<TurnEnd> {
   const { store, clock } = deps
   const now = clock.now()
@@ -186,7 +189,7 @@ async function expandSome(deps: Expanding, broadcast: Broadcast): Promise<TurnEn
       return 'done'
     }
     const write = writeSlice(deps, { broadcast, slice })
-    // The write's fault is heard of below.
+    // The write's fault is handled below.
     write.catch(() => {})
     writes.push(write)
     made += slice.mails.length
@@ -197,7 +200,7 @@ async function expandSome(deps: Expanding, broadcast: Broadcast): Promise<TurnEn
   return 'done'
 }
 
-/** How many mails of a campaign leave in a minute, as far as that was watched. */
+/** How many mails of a campaign leave in a minute, as far as that was counted. */
 function leavingPerMinute({ left }: Expanding, broadcast: Broadcast, now: number): number {
   const { id, recipients, waiting } = broadcast
   const mails = recipients - waiting

@@ -7,8 +7,8 @@ import { pauseBroadcast } from './stop.js'
 import { goneWords } from './whom-gone.js'
 
 /**
- * Pauses a campaign that met a fault of its own, with that as its reason: the operator resumes or cancels
- * it, and the others go on. A fault that passes is thrown again. Resolves with whether it is paused.
+ * Pauses a campaign that met a fault of its own, with that as its reason: the operator resumes or cancels it, and the
+ * others go on. A passing fault is thrown again. Resolves with whether it is paused.
  */
 export async function pauseAtFault(
   deps: { store: Store; clock: Clock; log: Log },
@@ -35,7 +35,9 @@ export async function pauseAtFault(
   return true
 }
 
-/** Pauses a campaign of which a list, segment or topic is gone: the account cancels it. Resolves with whether it is paused. */
+/**
+ * Pauses a campaign with a deleted list, segment or topic: the account cancels it. Resolves with whether it is paused.
+ */
 export async function pauseWithout(
   deps: { store: Store; clock: Clock; log: Log },
   broadcast: Broadcast,
@@ -55,14 +57,14 @@ export async function pauseForAccount(
   try {
     await pauseBroadcast(deps, broadcast, { reason, byAccount: true })
   } catch (error) {
-    // It was paused, ended or cancelled meanwhile.
+    // The campaign was paused, ended or cancelled meanwhile.
     if (!(error instanceof ApiError)) throw error
   }
 }
 
 /**
- * Pauses a campaign whose list has grown beyond what the account's plan has room for: the account resumes it once there
- * is. Resolves with whether it is paused.
+ * Pauses a campaign whose list has outgrown the account's plan: the account resumes it once there is room. Resolves
+ * with whether it is paused.
  */
 export async function pauseAtCap(
   deps: { store: Store; clock: Clock; log: Log },
@@ -74,7 +76,7 @@ export async function pauseAtCap(
   try {
     await pauseBroadcast(deps, broadcast, { reason, byAccount: true })
   } catch (error) {
-    // It was paused, ended or cancelled meanwhile.
+    // The campaign was paused, ended or cancelled meanwhile.
     if (!(error instanceof ApiError)) throw error
     return true
   }

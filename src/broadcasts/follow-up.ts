@@ -10,9 +10,9 @@ import { duplicateBroadcast } from './duplicate.js'
 import { type AskedByRule, ruleOfPeople } from './people-rule.js'
 
 /**
- * A draft like a campaign, to the people behind a number of its report: they become a segment, or are the one that was
- * made of them before. Its subject is to be changed before it can be sent. `name` is the segment's, and the draft's.
- * Throws a 400 where no rule says who they are, else as `duplicateBroadcast` and `createSegment` do.
+ * A draft like a campaign, to the people behind a number of its report. They become a segment, unless there already is
+ * one of them. The draft's subject must be changed before it can be sent. `name` is the segment's, and the draft's.
+ * Throws a 400 where no rule describes these people, else as `duplicateBroadcast` and `createSegment` do.
  */
 export async function draftToPeople(
   deps: BroadcastDeps & Pick<EmailDeps, 'attachments'>,
@@ -25,21 +25,21 @@ export async function draftToPeople(
   const rule = requireRuleOfPeople(found, asked)
   const segmentId = await segmentOf(deps, billing.accountId, { name, rule })
   const marked = `${copiedSubjectMark} ${found.subject}`
-  // What is cut might end within a merge tag.
+  // A cut subject might end within a merge tag.
   const subject = Buffer.byteLength(marked) > maxSubjectBytes ? copiedSubjectMark : marked
   const audience = { segments: [segmentId] }
   const draft = await duplicateBroadcast(deps, billing, id, { audience, name, subject })
   return { draft, segmentId }
 }
 
-/** Throws a 400 where no rule says who they are. */
+/** Throws a 400 where no rule describes these people. */
 export function requireRuleOfPeople(broadcast: Broadcast, asked: AskedByRule): Rule {
   const rule = ruleOfPeople(broadcast, asked)
   if (rule !== undefined) return rule
   throw new ApiError('validation_error', 'No segment can be made of these people')
 }
 
-/** The segment of a rule: the one that there is, or a new one. */
+/** The segment of a rule: an existing one, or a new one. */
 export async function segmentOf(
   deps: Pick<BroadcastDeps, 'store' | 'clock'>,
   accountId: string,

@@ -2,7 +2,7 @@ import { sql, type UpdateResult } from 'kysely'
 import type { EventType, MailEvent } from '../events/index.js'
 import { idsOf, prepared, queueClass, type Tx } from '../store/index.js'
 
-// What ends a delivery, and the counter that its mail is then in.
+// The events that end a delivery, which are also the counters of its mail.
 const counters = ['delivered', 'relayed', 'bounced', 'failed', 'suppressed'] as const
 type Counter = (typeof counters)[number]
 const isCounter = (type: EventType): type is Counter => counters.some((name) => name === type)
@@ -11,8 +11,8 @@ const isOpened = (type: EventType) => type === 'opened' || type === 'clicked'
 type Change = Record<Counter | 'waiting' | 'bouncedLate' | 'opened' | 'clicked', number>
 
 /**
- * An effect of events: a campaign's counters follow what becomes of its mails, each of which has one
- * recipient; the last one that ends ends the campaign.
+ * An effect of events: a campaign's counters follow the results of its mails, each of which has one recipient. The last
+ * mail that ends also ends the campaign.
  */
 export async function followBroadcasts(tx: Tx, events: readonly MailEvent[]): Promise<void> {
   const concerned = events.filter(
@@ -61,13 +61,13 @@ interface VariantChange {
   broadcastId: string
   variant: string
   change: Change
-  /** Of it, what mails did that are not of the test. */
+  /** The part of the change that is not by mails of the test. */
   rest: Change
 }
 
 const placeOf = (broadcastId: string, variant: string) => `${broadcastId} ${variant}`
 
-/** The last mail of the test, by `placeOf`, of the versions among these that a rest gets. */
+/** For each of these versions that a rest gets, the last mail of the test, by `placeOf`. */
 async function restsOf(
   tx: Tx,
   mails: Iterable<Pick<CampaignMail, 'broadcastId' | 'variant'>>,
@@ -85,7 +85,7 @@ function add(change: Change, event: MailEvent): void {
   else if (isFirst(event)) change[type === 'opened' ? 'opened' : 'clicked']++
 }
 
-/** One update a campaign and write, however many of its mails had events in it. */
+/** One update for each campaign and write, however many of its mails had events. */
 const noChange = (): Change => ({
   waiting: 0,
   delivered: 0,
@@ -98,7 +98,7 @@ const noChange = (): Change => ({
   clicked: 0,
 })
 
-/** A report that comes late takes a mail from one counter to another; any other ends its waiting. */
+/** A late report moves a mail from one counter to another; any other ends its waiting. */
 function move(change: Change, before: MailEvent['before'], after: Counter): void {
   if (before === undefined) change.waiting--
   else if (before !== 'cancelled') change[before]--
@@ -106,7 +106,7 @@ function move(change: Change, before: MailEvent['before'], after: Counter): void
   if (after === 'bounced' && (before === 'delivered' || before === 'relayed')) change.bouncedLate++
 }
 
-/** Whether an open or click counts: only the first of a mail does, and none that a machine made. */
+/** Whether an open or click counts: only a mail's first one does, and none by a machine. */
 const isFirst = ({ detail }: MailEvent) => detail?.machine !== true && detail?.first === true
 
 /** A campaign whose last mail has ended is `sent`. */
@@ -120,7 +120,7 @@ interface CampaignMail {
   variant: string | null
 }
 
-/** Most events are of single mails; the index on `broadcast_id` leaves those out. */
+/** Most events are about single mails; the index on `broadcast_id` leaves those out. */
 const mailsOf = prepared<{ emailIds: string }, CampaignMail>((db, { emailIds }) =>
   db
     .selectFrom('emails')
@@ -182,10 +182,7 @@ const countOfVariant = prepared<CountOfVariant, UpdateResult>((db, change) =>
     .where('key', '=', change.variant),
 )
 
-/**
- * `waiting <= 0` and not `= 0`: an end that was counted twice must not keep a campaign from ever
- * ending.
- */
+/** `waiting <= 0` and not `= 0`: an end counted twice must not keep a campaign from ever ending. */
 const endDone = prepared<{ id: string; now: number }, UpdateResult>((db, { id, now }) =>
   db
     .updateTable('broadcasts')

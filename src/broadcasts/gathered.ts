@@ -2,13 +2,16 @@ import { ApiError, type Slip } from '../errors/index.js'
 import { ShapeError } from '../fields/index.js'
 
 /**
- * Checks that are all done before anything is refused: programs are told the first thing as if it stood alone, and people all
- * of them, each at its field.
+ * Makes all checks before anything is refused: programs get the first refusal as if it stood alone, people get all of
+ * them, each at its field.
  */
 export interface Gathered {
-  /** Undefined where the check refuses. Throws what is no fault of what was given, after what was found before it. */
+  /**
+   * Undefined where the check refuses. An error that is no fault of the given values is thrown, after faults found
+   * earlier.
+   */
   of<T>(field: string, check: () => T | Promise<T>): Promise<T | undefined>
-  /** Throws what was found. */
+  /** Throws the found faults. */
   refuse(): void
 }
 
@@ -39,7 +42,7 @@ export function gathering(): Gathered {
   }
 }
 
-/** Whether what was given is wrong; a plan or a full machine may refuse anything. */
+/** Whether the given values are wrong; a plan or a full machine may refuse good ones too. */
 const isOfGiven = (error: unknown): error is ApiError | ShapeError =>
   error instanceof ShapeError ||
   (error instanceof ApiError && [400, 404, 409, 422].includes(error.status))
@@ -53,7 +56,7 @@ function slipsOf(field: string, error: ApiError | ShapeError): Slip[] {
   return [{ field: typeof named === 'string' ? named : field, says: error.message }]
 }
 
-/** One fault stays what it is, with its place; of several the first has them all. */
+/** A single fault stays as it is, with its place; of several the first carries all. */
 function refusedWith(first: ApiError | ShapeError, slips: readonly Slip[]): Error {
   if (first instanceof ShapeError) {
     const issues = slips.slice(first.parted.length).map(({ field, says: message }) => ({

@@ -3,7 +3,7 @@ import { type Read, readExtras } from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
 import { paceOf } from './pace.js'
 
-/** What a campaign was given, as a request would give it again; not its content, audience, time and files. */
+/** What a campaign was given, in the form of a request; without its content, audience, time and files. */
 export function givenOf(broadcast: Broadcast) {
   const { replyTo, headers, tags } = readExtras(broadcast.extras) ?? {}
   return {
@@ -21,7 +21,7 @@ export function givenOf(broadcast: Broadcast) {
   }
 }
 
-/** The files that it carries, as a request would give them: with their bytes, which `[attachments] max_bytes` bounds. */
+/** The campaign's files in the form of a request: with their bytes, which `[attachments] max_bytes` bounds. */
 export async function filesOf(read: Read, { body_id }: Broadcast): Promise<object[]> {
   const body = await read
     .selectFrom('bodies')

@@ -1,8 +1,8 @@
 /**
- * Campaigns: one content to all of a list, each recipient a mail of their own. What must hold: whoever
- * is on the list and not suppressed when it is dispatched gets one mail, whatever is killed meanwhile;
- * mails are made in short transactions that move the cursor with them; the counters change with the
- * mails that they count; it is `sent` only when every mail has ended or was handed over.
+ * Campaigns: one content for everybody on a list, each recipient a mail of their own. What must hold: whoever is on the
+ * list and not suppressed at the dispatch gets one mail, whatever is killed meanwhile; mails are made in short
+ * transactions that move the cursor with them; the counters change with the mails that they count; it is `sent` only
+ * when every mail has ended or was handed over.
  */
 export {
   broadcastAnswer,

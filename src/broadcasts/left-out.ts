@@ -7,11 +7,11 @@ import type { AudienceMember } from './audience.js'
 import type { AudienceCount } from './count-audience.js'
 
 /*
- * Who of an audience gets no mail when its mails are made: they must not be mailed (any more), and what the audience was
- * counted as before tells nothing of them.
+ * People of an audience who get no mail when its mails are made: they must not be mailed (any more). The earlier count
+ * of the audience tells nothing of them.
  */
 
-/** Why somebody was left out, as the count of an audience names it. */
+/** Why somebody was left out, by the names in the count of an audience. */
 export type WhyLeftOut = keyof Pick<
   AudienceCount,
   'unsubscribed' | 'bounced' | 'complained' | 'suppressed' | 'leftTopic'
@@ -23,7 +23,7 @@ export interface LeftOut {
   why: WhyLeftOut
 }
 
-/** Why these are left out, each by the strongest reason; who has no suppression has left the topic. */
+/** Why these are left out, each by the strongest reason; somebody without a suppression has left the topic. */
 export async function whyNotMailed(
   read: Read,
   { accountId, topicId }: { accountId: string; topicId: string | null },
@@ -74,7 +74,7 @@ const insertLeftOut = prepared<{ broadcastId: string; json: string }, unknown>(
       ),
 )
 
-/** What is said of somebody who was left out. */
+/** What is said about somebody who was left out. */
 export const leftOutWords: Readonly<Record<WhyLeftOut | 'erased', string>> = {
   unsubscribed: 'They have unsubscribed',
   bounced: 'Their address has bounced',
@@ -84,7 +84,7 @@ export const leftOutWords: Readonly<Record<WhyLeftOut | 'erased', string>> = {
   erased: 'They were erased on request',
 }
 
-/** A page of those who were left out and are still contacts, in the order of their ids; `endsAt`: null at the end. */
+/** A page of left-out people who are still contacts, in the order of their ids; `endsAt` is null at the end. */
 export async function pageOfLeftOut(
   read: Read,
   broadcastId: string,
@@ -109,7 +109,10 @@ export async function pageOfLeftOut(
   }
 }
 
-/** How many who were left out as suppressed by hand were erased on request and added again; undefined: too many to look at. */
+/**
+ * How many of those left out as suppressed by hand were erased on request and added again; undefined: too many to look
+ * at.
+ */
 export async function erasedLeftOut(
   read: Read,
   { id, account_id: accountId }: { id: string; account_id: string },

@@ -5,14 +5,14 @@ import type { AudienceMember } from './audience.js'
 import { type Broadcast, listBroadcastsOf } from './broadcast.js'
 import { onlyOf } from './recipients.js'
 
-// One that was made long before it left may be older than these.
+// A campaign that was made long before it left may be older than these.
 const mostLookedAt = 20
-// Of one person, within a day.
+// How many mails of one person are looked at, within a day.
 const mostMails = 20
-// Mails of the last minute, which are not yet found by their recipients.
+// Mails of the last minute are not yet in the index of recipients.
 const mostNew = 2_000
 
-/** Campaigns that began to leave after a time, the one that was made last first. */
+/** Campaigns that began to leave after a time, the last made first. */
 export async function campaignsSince(
   read: Read,
   accountId: string,
@@ -23,7 +23,9 @@ export async function campaignsSince(
   return newest.filter(({ sent_at }) => sent_at !== null && sent_at > since)
 }
 
-/** Which campaigns went out to some people of an account within a time (ms), and to how many of them, the most first. */
+/**
+ * Which campaigns were sent to some people of an account within a time (ms), and to how many of them, the most first.
+ */
 export async function campaignsGot(
   read: Read,
   accountId: string,
@@ -61,7 +63,7 @@ export async function campaignsGot(
     .sort((a, b) => b.people - a.people)
 }
 
-/** Those who got mail of their account after a time. */
+/** The people who got mail of their account after a time. */
 async function mailedSince(
   read: Read,
   members: readonly AudienceMember[],
@@ -78,7 +80,7 @@ async function mailedSince(
   return members.filter(({ contactId }) => mailed.has(contactId))
 }
 
-/** Mails among some that went out and are of a campaign. */
+/** Those of some mails that were sent and belong to a campaign. */
 async function ofCampaigns(
   read: Read,
   ids: string[],
@@ -92,7 +94,7 @@ async function ofCampaigns(
   return rows.flatMap(({ id, broadcastId }) => (broadcastId === null ? [] : [{ id, broadcastId }]))
 }
 
-/** The recipients of a campaign's mails that are not yet entered by them. */
+/** The recipients of a campaign's mails that are not yet in the index of recipients. */
 async function newestOf(read: Read, broadcastId: string): Promise<string[]> {
   const rows = await read
     .selectFrom('emails')

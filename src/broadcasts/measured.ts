@@ -3,20 +3,20 @@ import type { Read } from '../store/index.js'
 import { outweighsPixel, type Switches, trackingOf } from '../tracking/index.js'
 import type { Broadcast } from './broadcast.js'
 
-/** What says whether opens and clicks are measured. */
+/** What tells whether opens and clicks are measured. */
 export interface MeasureDeps {
   store: { read: Read }
-  /** Of the settings; undefined: nobody out there could ask for a pixel, or follow a tracked link. */
+  /** The setting; undefined: nobody outside could load a pixel, or follow a tracked link. */
   tracking: Switches | undefined
 }
 
-/** Why nobody knows who opened a campaign, or clicked in it; null: it is measured. */
+/** Why nobody knows who opened a campaign, or clicked in it; null: that is measured. */
 export interface Unmeasured {
   opens: string | null
   clicks: string | null
 }
 
-/** What pages say of a campaign whose opens were not measured. */
+/** What pages say about a campaign whose opens were not measured. */
 export const opensUnmeasured = (why: string): string =>
   `Opens of this campaign were not measured: ${why}. So nobody knows who has not opened it. Clicks are counted where links are tracked.`
 
@@ -29,15 +29,15 @@ const opensWords: Readonly<Record<WhyUnopened, string>> = {
 }
 const clicksNotTracked = 'clicks are not tracked'
 
-/** What of a campaign is not measured. One that people have opened and clicked costs no look-up. */
+/** What of a campaign is not measured. A campaign with opens and clicks by people costs no look-up. */
 export async function unmeasuredOf(
   { store: { read }, tracking }: MeasureDeps,
   broadcast: Measured,
 ): Promise<Unmeasured> {
-  // Somebody was seen: whatever the switches say now, they were on.
+  // Somebody was seen, so the switches were on, whatever they say now.
   const [isOpened, isClicked] = [broadcast.opened > 0, broadcast.clicked > 0]
   if (isOpened && isClicked) return { opens: null, clicks: null }
-  // Of a domain that is gone nothing is known, and its mail is said to be tracked.
+  // Nothing is known of a deleted domain, so its mail counts as tracked.
   const switches = tracking && (await trackingOf(read, broadcast.domain_id, tracking))
   const isTracked = (what: keyof Switches) => tracking !== undefined && switches?.[what] !== false
   const opens = isTracked('opens') ? await whyNoPixel(read, broadcast) : 'untracked'
@@ -49,7 +49,7 @@ export async function unmeasuredOf(
 
 type Measured = Pick<Broadcast, 'id' | 'body_id' | 'domain_id' | 'opened' | 'clicked'>
 
-/** Whether opens are not seen for nothing but that the mail is short. */
+/** Whether opens are not seen only because the mail is too short. */
 export const isTooShortForOpens = async (
   { store: { read }, tracking }: MeasureDeps,
   broadcast: Measured,
@@ -59,20 +59,20 @@ export const isTooShortForOpens = async (
   return isTracked && (await whyNoPixel(read, broadcast)) === 'light'
 }
 
-/** Whether it could be seen who opens a campaign. */
+/** Whether opens of a campaign could be seen. */
 export const opensMeasured = async (deps: MeasureDeps, broadcast: Measured): Promise<boolean> =>
   (await whyUnmeasured(deps, broadcast)) === undefined
 
 /**
- * Why it cannot be seen who opens a campaign; undefined: it can. Where its content is no longer kept, it is taken for one
- * whose opens are counted if they are tracked.
+ * Why opens of a campaign cannot be seen; undefined: they can. Where its content is no longer kept, opens are assumed
+ * to be counted if they are tracked.
  */
 export const whyUnmeasured = async (
   deps: MeasureDeps,
   broadcast: Measured,
 ): Promise<string | undefined> => (await unmeasuredOf(deps, broadcast)).opens ?? undefined
 
-/** Why none of its mails has the picture that counts opens, where they are tracked; null: one has. */
+/** Why none of its mails has the picture that counts opens, where they are tracked; null: one has it. */
 async function whyNoPixel(read: Read, { id, body_id, opened }: Measured): Promise<'light' | null> {
   if (opened > 0) return null
   const own = await read
@@ -87,7 +87,7 @@ async function whyNoPixel(read: Read, { id, body_id, opened }: Measured): Promis
   return isSeen ? null : 'light'
 }
 
-/** Throws a 400 where somebody asks for who has not opened a campaign, and nobody knows. */
+/** Throws a 400 where somebody asks for people who have not opened a campaign, and nobody knows that. */
 export async function requireOpensMeasured(
   deps: MeasureDeps,
   broadcast: Measured,

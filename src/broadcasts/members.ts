@@ -3,8 +3,8 @@ import { idsOf, prepared, type Read } from '../store/index.js'
 import { isNobody, type Whom } from './whom.js'
 
 /*
- * Who is in an audience, by ids of contacts. Each look is a search of an index: a list and a segment keep their people
- * in the order of these ids, so that a union of them is a merge.
+ * Who is in an audience, by ids of contacts. Each look is a search of an index: lists and segments keep their people in
+ * the order of these ids, so that a union of them is a merge.
  */
 
 interface After {
@@ -13,7 +13,7 @@ interface After {
   limit: number
 }
 
-/** The people of all lists, or of all segments: by `of` they are those of one. */
+/** The people of all lists, or of all segments; `of` selects one. */
 type People = (db: Read) => AliasedExpression<{ id: string; of: string }, 'people'>
 
 const ofLists: People = (db) =>
@@ -48,8 +48,8 @@ const onListAmong = amongIn(ofLists)
 const inSegmentAmong = amongIn(ofSegments)
 
 /**
- * The next `limit` of a union after a contact's id, each once, before anybody is left out; fewer at its end. The first of
- * the union are among the first of each part.
+ * The next `limit` of a union after a contact's id, each once, before anybody is left out; fewer at its end. The first
+ * of the union are among the first of each part.
  */
 async function unionAfter(
   read: Read,
@@ -88,14 +88,14 @@ const without = ({ withoutLists, withoutSegments }: Whom) => ({
   segments: withoutSegments,
 })
 
-/** Those of some contacts whom an audience has. */
+/** Those of some contacts who are in an audience. */
 export async function amongWhom(read: Read, whom: Whom, ids: readonly string[]): Promise<string[]> {
   const within = [...(await inAnyOf(read, whom, ids))]
   const left = await inAnyOf(read, without(whom), within)
   return within.filter((id) => !left.has(id))
 }
 
-/** A page of an audience: who is in it, and from where the next page goes on; null: these were the last. */
+/** A page of an audience: who is in it, and where the next page goes on; null: these were the last. */
 export async function pageOfWhom(
   read: Read,
   whom: Whom,

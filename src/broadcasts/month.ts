@@ -2,9 +2,9 @@ import type { Read } from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
 import { aheadMs, leavesFrom } from './pace.js'
 
-/** A campaign as a calendar has it. */
+/** A campaign in a calendar. */
 export type DatedCampaign = Pick<Broadcast, (typeof columns)[number]> & {
-  /** When it began, or is to begin (ms). */
+  /** When it began, or will begin (ms). */
   at: number
 }
 
@@ -17,12 +17,15 @@ const columns = [
 
 interface Between {
   from: number
-  /** Not included. */
+  /** The end, which is not included. */
   to: number
   limit: number
 }
 
-/** What an account has sent between two times, and what is scheduled for them, the earliest first: `limit` of each at most. */
+/**
+ * What an account has sent between two times, and what is scheduled for them, the earliest first: at most `limit` of
+ * each.
+ */
 export async function campaignsBetween(
   read: Read,
   accountId: string,
@@ -48,7 +51,7 @@ export async function campaignsBetween(
     .orderBy('scheduled_at')
     .limit(limit)
     .execute()
-  // Those that wait for their hours stand where these begin. An account has few that wait.
+  // Campaigns that wait for their hours are shown where these begin. An account has few of them.
   const awaited = await read
     .selectFrom('broadcasts')
     .select(columns)

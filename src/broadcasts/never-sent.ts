@@ -9,17 +9,20 @@ import { onlyOf } from './recipients.js'
 import { neverSent } from './stop.js'
 
 /*
- * Of a campaign whose rest was cancelled: to whom of its audience it never went out. There need be no mail of theirs, so it
- * is the audience that is gone through, from where its mails had come to.
+ * For a campaign whose rest was cancelled: the people of its audience to whom it was never sent. They need not have a
+ * mail, so the audience is read, from the place that its mails had reached.
  */
 
-// Looked at for one page: each costs two searches a day that the campaign took.
+// How many people are looked at for a page: each costs two searches for each day that the campaign took.
 const perPage = 500
 const mostMails = 50
-// So many are read in some tens of milliseconds.
+// This many are read in some tens of milliseconds.
 const mostNew = 20_000
 
-/** A page of them, in the order of contacts; `endsAt`: the contact behind whom the next one begins, null at the end. */
+/**
+ * A page of these people, in the order of contacts; `endsAt`: the contact after whom the next page begins, null at the
+ * end.
+ */
 export async function pageOfNeverSent(
   read: Read,
   broadcast: Broadcast,
@@ -33,14 +36,14 @@ export async function pageOfNeverSent(
   for (const member of page.reachable) {
     const address = addressKey(member.email)
     if (newest.has(address) || (await hasGot(read, broadcast, member.email))) continue
-    // One more than fits says that there is another page.
+    // One more than fits tells that there is another page.
     if (people.length === limit) return { people, endsAt: people.at(-1)?.contactId ?? null }
     people.push(member)
   }
   return { people, endsAt: page.done ? null : page.after }
 }
 
-/** The contact behind whom the first of them is: mails are made in their order, but for versions and own clocks. */
+/** The contact after whom the first of them is: mails are made in their order, except for versions and own clocks. */
 async function firstUnsent(read: Read, broadcast: Broadcast): Promise<string> {
   const { id, account_id: accountId, variant_test, local_zone, cursor, cancelled } = broadcast
   if (variant_test !== null || local_zone !== null) return ''
@@ -62,11 +65,14 @@ async function firstUnsent(read: Read, broadcast: Broadcast): Promise<string> {
     .where('account_id', '=', accountId)
     .where('address', '=', addressKey(onlyOf(first.to_list)))
     .executeTakeFirst()
-  // A cursor is behind what it names: what is shorter is before.
+  // A page begins after its cursor; a shortened id sorts before the whole one.
   return contact === undefined ? '' : contact.id.slice(0, -1)
 }
 
-/** Whom mails of its last minute went out to, which are not yet found by their recipients. Throws a 503 where they are many. */
+/**
+ * The recipients of its last minute's mails, which are not yet in the index of recipients. Throws a 503 where they are
+ * many.
+ */
 async function notEntered(read: Read, { id }: Broadcast): Promise<ReadonlySet<string>> {
   const mails = await read
     .selectFrom('emails')
@@ -84,11 +90,11 @@ async function notEntered(read: Read, { id }: Broadcast): Promise<ReadonlySet<st
   return new Set(out.map(({ to_list }) => addressKey(onlyOf(to_list))))
 }
 
-/** Whether a mail of the campaign has gone out to the address, or was to go out and has ended otherwise. */
+/** Whether a mail of the campaign was sent to the address, or should have been and has ended otherwise. */
 async function hasGot(read: Read, broadcast: Broadcast, address: string): Promise<boolean> {
   const { id, account_id: accountId, sent_at, ended_at } = broadcast
   const since = firstUuidAt(sent_at ?? 0)
-  // What was made in the same millisecond is of it too.
+  // Includes what was made in the same millisecond.
   const until = firstUuidAt((ended_at ?? 0) + 1)
   const ids = await enteredFor(read, { accountId, address }, { since, until, limit: mostMails })
   if (ids.length === 0) return false

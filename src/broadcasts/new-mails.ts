@@ -7,25 +7,25 @@ import type { Broadcast } from './broadcast.js'
 import { mailTypeOf } from './notice.js'
 import { asVariant, type Variant } from './variant.js'
 
-/** How long mail is tried, by its class. */
+/** For how long mail is tried, by its class. */
 export type RetryAges = Readonly<Record<ClassName, { readonly maxAge: number }>>
 
-/** One of a campaign's mails, as it is to be written. */
+/** One of a campaign's mails, ready to be written. */
 export interface NewMail {
   id: string
   contactId: string
   deliveryId: number
   mailbox: Mailbox
   subject: string
-  /** Not before this time (ms). */
+  /** The mail must not leave before this time (ms). */
   leavesAt: number
-  /** The version that it is, where the campaign has some. */
+  /** The mail's version, where the campaign has versions. */
   variant?: Variant | undefined
 }
 
 /**
- * Writes a campaign's mails to some contacts, and their deliveries. Two statements for all of them: a statement a
- * row would take three times as long.
+ * Writes a campaign's mails to some contacts, and their deliveries, in two statements: a statement for each row would
+ * take three times as long.
  */
 export async function insertMails(
   tx: Tx,
@@ -61,7 +61,7 @@ export async function insertMails(
   )
 }
 
-/** Mails of one body, sender and version. */
+/** Writes mails of one body, sender and version. */
 async function insertAlike(
   tx: Tx,
   broadcast: Broadcast,
@@ -125,10 +125,7 @@ interface NewEmails {
   variant: string | null
 }
 
-/**
- * A slice of mails in one statement. Body, sender and subject of the campaign are the same for all
- * of them.
- */
+/** A slice of mails in one statement. All have the campaign's body, sender and subject. */
 const insertEmails = prepared<NewEmails, unknown>((db, values) =>
   db
     .insertInto('emails')

@@ -5,20 +5,20 @@ import { type Broadcast, findBroadcast } from './broadcast.js'
 import { beginOf } from './own-time.js'
 
 /*
- * A notice is a campaign that everybody must get: new terms, a breach. Who has unsubscribed or left a topic gets it too, and
- * there is no way to unsubscribe in it; whose address bounced or who complained gets nothing. An owner makes a draft one, in
- * the dashboard, and says why; one leaves a day.
+ * A notice is a campaign that everybody must get: new terms, a breach. People who have unsubscribed or left a topic get
+ * it too, and it has no way to unsubscribe. People whose address bounced or who complained get nothing. An owner makes
+ * a draft a notice, in the dashboard, and says why; one leaves a day.
  */
 
-/** Whom its mails reach: those of a notice are transactional. */
+/** The kind of its mails, which decides whom they reach: those of a notice are transactional. */
 export const mailTypeOf = ({
   notice_reason,
 }: Pick<Broadcast, 'notice_reason'>): 'transactional' | 'marketing' =>
   notice_reason === null ? 'marketing' : 'transactional'
 
 /**
- * Makes a draft a notice for this reason, or, without one, a newsletter again. A notice has no topic. Throws a 400 for a
- * reason that says nothing, a 409 for what is no draft.
+ * Makes a draft a notice for this reason, or, without one, a newsletter again. A notice has no topic. Throws a 400 for
+ * an empty reason, a 409 for a campaign that is no draft.
  */
 export async function makeNotice(
   { store }: { store: Pick<Store, 'write'> },
@@ -53,8 +53,8 @@ const leastReason = 10
 const mostReason = 300
 
 /**
- * Throws a 403 for a notice that is not sent by an owner, and a 409 where another one of the account leaves within a day of
- * `at` (ms). At its dispatch those count that have left.
+ * Throws a 403 for a notice that no owner sends, and a 409 where another notice of the account leaves within a day of
+ * `at` (ms). At its dispatch only notices that have left count.
  */
 export async function refuseNotice(
   read: Read,
@@ -76,7 +76,7 @@ export async function refuseNotice(
     .select(['scheduled_at', 'next_at', 'sent_at as sentAt'])
     .where('account_id', '=', account_id)
     .where('notice_reason', 'is not', null)
-    // One that was cancelled, or has failed, may have left before.
+    // A cancelled or failed one may have left before.
     .where(({ or, eb }) =>
       or([
         eb('sent_at', 'is not', null),
@@ -95,5 +95,5 @@ export async function refuseNotice(
   }
 }
 
-// Those of the days around are among them: one leaves a day, and few are planned ahead.
+// The notices of the days around are among these: one leaves a day, and few are planned ahead.
 const mostLooked = 100

@@ -10,15 +10,15 @@ import { pauseBroadcast } from './stop.js'
 const missed = 'overdue by more than an hour when Posthorn started'
 const broken = 'broken off more than an hour before Posthorn started'
 
-/** When it was to begin, or to go on: one with a rate, or with hours, waits for longer by itself. */
+/** When it should have begun, or gone on; a campaign with a rate or with hours itself waits longer. */
 const begins = (column: 'scheduled_at' | 'expanded_at') =>
   sql<number>`coalesce(next_at, ${sql.ref(column)})`
 
 /**
- * At the start, before anything is sent: pauses the campaigns that should have been dispatched, or went
- * on being made into mail, more than an hour ago, for the database was restored, copied or asleep. The
- * operator resumes or cancels them. Those of an account that is stopped are overdue because of that, and go
- * on when the stop is cleared. Resolves with the ids of those that are paused.
+ * At the start, before anything is sent: pauses the campaigns that should have been dispatched, or expanded further,
+ * more than an hour ago, as the database was restored, copied or asleep. The operator resumes or cancels them.
+ * Campaigns of a stopped account are overdue because of the stop, and go on when it is cleared. Resolves with the ids
+ * of the paused ones.
  */
 export async function pauseOverdue(deps: PauseDeps): Promise<string[]> {
   const before = deps.clock.now() - maxOverdueMs
@@ -42,8 +42,8 @@ export async function pauseOverdue(deps: PauseDeps): Promise<string[]> {
 }
 
 /**
- * At the start on a backup's copy: pauses every campaign that is scheduled or under way. It may have been
- * sent since, to some or all, or cancelled. Resolves with their ids.
+ * At the start on a backup's copy: pauses every campaign that is scheduled or under way. Since the backup it may have
+ * been sent, to some or all, or cancelled. Resolves with their ids.
  */
 export async function pauseRestored(deps: PauseDeps, reason: string): Promise<string[]> {
   const all = await deps.store.read
@@ -77,7 +77,7 @@ async function pauseAll(
       paused.push(id)
     } catch (error) {
       if (isPassing(error)) throw error
-      // One of them keeps the appliance from starting for nobody.
+      // One broken campaign must not keep the appliance from starting.
       const fields = { broadcastId: id, cause: messageOf(error) }
       deps.log.error(fields, 'A campaign that is overdue could not be paused: it goes on')
     }

@@ -19,8 +19,9 @@ import { type Audience, requireWhom } from './whom.js'
 
 /*
  * A campaign that each recipient gets at one time of their own clock. It begins when it is that time in the easternmost
- * zone; the first pass over its audience makes the mails of those for whom it is time, and writes down the others with
- * theirs (`broadcast_later`). A mail is made in the transaction that takes its row, so that a kill makes none twice.
+ * zone. The first pass over its audience makes the mails for which it is time, and writes down the other recipients
+ * with their times (`broadcast_later`). A mail is made in the transaction that takes its row, so that a kill makes none
+ * twice.
  */
 
 // UTC+14, where each day begins.
@@ -29,19 +30,21 @@ const easternmost = 'Pacific/Kiritimati'
 // UTC-12, where each day ends.
 const westernmost = 'Etc/GMT+12'
 
-/** The cursor of a campaign whose audience was looked through, and of which some come later; behind each contact's id. */
+/**
+ * The cursor of a campaign whose audience was passed, while some still get it later; it sorts after each contact's id.
+ */
 export const endOfAudience = '~'
 
-/** When clocks of another zone show what those of `zone` show at a moment, to the second (ms). */
+/** When clocks of another zone show the time that those of `zone` show at a moment, to the second (ms). */
 export function sameByClock(moment: number, zone: string, other: string): number | undefined {
   return timeOfLocal(exactLocal(moment, zone), other)
 }
 
-/** What a clock in the zone shows at a moment (ms): with its seconds, by which no zones of today differ. */
+/** What a clock in the zone shows at a moment (ms), with seconds; zones of today do not differ in these. */
 export const exactLocal = (moment: number, zone: string): string =>
   `${localTime(moment, zone)}${isoTime(moment).slice(16, 23)}`
 
-/** When a campaign for that moment begins (ms): where it comes by each recipient's clock, once it is that time anywhere. */
+/** When a campaign for that moment begins (ms): if it goes by each recipient's clock, once it is that time anywhere. */
 export function firstTime(moment: number, zone: string | null): number {
   if (zone === null) return moment
   return Math.min(moment, sameByClock(moment, zone, easternmost) ?? moment)
@@ -54,15 +57,17 @@ export function spanOfOwnTime(moment: number, zone: string): { first: number; la
 }
 
 /**
- * When a campaign that is scheduled begins (ms); null: it has no time. What is not `scheduled_at` stands in a column of its
- * own, as that is what people gave.
+ * When a scheduled campaign begins (ms); null: it has no time. A beginning other than `scheduled_at` has a column of
+ * its own, as `scheduled_at` is what people gave.
  */
 export const beginOf = ({
   next_at,
   scheduled_at,
 }: Pick<Broadcast, 'next_at' | 'scheduled_at'>): number | null => next_at ?? scheduled_at
 
-/** When each recipient of a campaign gets it (ms), by their own clock or else that of its zone; undefined: all at once. */
+/**
+ * When each recipient of a campaign gets it (ms), by their own clock or else that of its zone; undefined: all at once.
+ */
 export function makeOwnTime({
   scheduled_at: moment,
   local_zone: zone,
@@ -85,19 +90,19 @@ export function makeOwnTime({
   }
 }
 
-/** The zone of somebody's own clock, where they have one. */
+/** The zone of a person's own clock, if known. */
 export function zoneOf({ metadata }: Pick<AudienceMember, 'metadata'>): string | undefined {
   const { timeZone } = jsonObjectIn(metadata ?? '') ?? {}
   return typeof timeZone === 'string' && isZone(timeZone) ? timeZone : undefined
 }
 
 /**
- * When clocks in a zone next show the time of day of `local`, from a moment on (ms): so the rest of a campaign in versions
- * gets the one that was chosen then, each at the hour of the test.
+ * When clocks in a zone next show the time of day of `local`, from a moment on (ms): so the rest of a campaign gets the
+ * chosen version, each person at the hour of the test.
  */
 export function nextTime(local: string, zone: string, from: number): number {
   const time = local.slice(10)
-  // The day on which the moment is there, or the next one.
+  // On that moment's day in the zone, or the next day.
   for (const later of [0, dayMs]) {
     const at = timeOfLocal(`${localTime(from + later, zone).slice(0, 10)}${time}`, zone)
     if (at !== undefined && at >= from) return at
@@ -134,18 +139,18 @@ const insertLater = prepared<{ broadcastId: string; json: string }, unknown>(
       ),
 )
 
-/** Those for whom it is time, and what is left of who comes later. */
+/** The recipients whose time has come, and what is left of the later ones. */
 export interface DueLater {
   taken: Later[]
-  /** Who of them is still of the audience, and can be mailed. */
+  /** Those who are still in the audience, and can be mailed. */
   reachable: (AudienceMember & { dueAt: number })[]
-  /** Who of them is still of the audience, and must not be mailed any more. */
+  /** Those who are still in the audience, and must not be mailed any more. */
   blocked: AudienceMember[]
-  /** When it is time for the next one (ms); null: they were the last. */
+  /** When it is time for the next one (ms); null: these were the last. */
   nextAt: number | null
 }
 
-/** The first `limit` of whom it is time for `until` (ms). Throws as `nextOfAudience` does. */
+/** The first `limit` of those whose time has come at `until` (ms). Throws as `nextOfAudience` does. */
 export async function dueLater(
   read: Read,
   { id, accountId, whom, topicId, type = 'marketing' }: Audience & { id: string },
@@ -176,7 +181,7 @@ export async function dueLater(
   return { taken, reachable, blocked: left, nextAt }
 }
 
-/** When it is time for the next and for the last of those who get a campaign later (ms); undefined: for nobody. */
+/** When it is time for the next and for the last of the later recipients (ms); undefined: there is none. */
 export async function laterSpan(
   read: Read,
   broadcastId: string,
@@ -203,7 +208,7 @@ export async function areLater(read: Read, id: string, taken: readonly Later[]):
   return found === taken.length
 }
 
-/** They have had their turn. */
+/** Removes the rows of those who have had their turn. */
 export async function takeLater(tx: Tx, id: string, taken: readonly Later[]): Promise<void> {
   await tx.deleteFrom('broadcast_later').where(among(id, taken)).execute()
 }
@@ -222,10 +227,10 @@ const among =
     ])
   }
 
-// A few milliseconds of writing.
+// How many rows one write deletes: a few milliseconds.
 const perSlice = 1_000
 
-/** Forgets who would have got a campaign that is over later. */
+/** Forgets the later recipients of a campaign that is over. */
 export async function forgetLater(store: Pick<Store, 'write'>, broadcastId: string) {
   for (let deleted = perSlice; deleted === perSlice; ) {
     deleted = await store.write(async (tx) => {

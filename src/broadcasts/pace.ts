@@ -4,10 +4,10 @@ import { ShapeError } from '../fields/index.js'
 import type { Store } from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
 
-/** Mails are made so long before they leave, so that a pause, or hours that are over, leave these at most. */
+/** How long before leaving mails are made: after a pause, or the end of its hours, at most these still leave. */
 export const aheadMs = 60_000
 
-/** At most so many mails leave an hour, where a campaign says how many. */
+/** The greatest rate that a campaign may ask for. */
 export const mostAnHour = 1_000_000
 
 /** The hours in which a campaign may leave. */
@@ -15,14 +15,14 @@ export interface SendWindow extends Window {
   zone: string
 }
 
-/** How a campaign leaves: null where it is as any other. */
+/** How a campaign leaves: null where it leaves as any other. */
 export interface Pace {
-  /** Mails an hour at most. */
+  /** The most mails an hour. */
   rate: number | null
   window: SendWindow | null
 }
 
-/** Of a campaign's row. */
+/** The pace in a campaign's row. */
 export const paceOf = ({ rate, send_window }: Pick<Broadcast, 'rate' | 'send_window'>): Pace => ({
   rate,
   window: send_window === null ? null : (JSON.parse(send_window) as SendWindow),
@@ -33,8 +33,8 @@ export const opensFrom = ({ window }: Pick<Pace, 'window'>, at: number): number 
   window === null ? at : windowOpens(window, window.zone, at)
 
 /**
- * When the hours begin (ms) before which no mail of a campaign can be made that begins at a moment; undefined: some can. By own
- * clocks each recipient has hours of their own.
+ * When the hours begin (ms) before which no mail can be made, for a campaign that begins at a moment; undefined: some
+ * mail can. By own clocks each recipient has their own hours.
  */
 export function hoursToCome(
   { local_zone: zone, ...pace }: Pick<Broadcast, 'rate' | 'send_window' | 'local_zone'>,
@@ -44,7 +44,9 @@ export function hoursToCome(
   return zone === null && opens > at + aheadMs ? opens : undefined
 }
 
-/** When it begins and why not before, as the row of a campaign that waits for its hours keeps it: until then it is scheduled. */
+/**
+ * When it begins and why not before, for the row of a campaign that waits for its hours: until then it is scheduled.
+ */
 export const untilHours = (opens: number): Pick<Broadcast, 'next_at' | 'reason'> => ({
   next_at: opens - aheadMs,
   reason: hoursReason(opens),
@@ -53,7 +55,7 @@ export const untilHours = (opens: number): Pick<Broadcast, 'next_at' | 'reason'>
 const hoursReason = (opens: number) =>
   `It waits for the hours in which it leaves: they begin at ${utcTime(opens)}`
 
-/** When a campaign that is scheduled leaves (ms): at its time, or once its hours begin; null: it has no time. */
+/** When a scheduled campaign leaves (ms): at its time, or once its hours begin; null: it has no time. */
 export function leavesFrom({
   next_at,
   scheduled_at,
@@ -67,7 +69,7 @@ export function leavesFrom({
   return at === null ? null : opensFrom(paceOf(pace), at)
 }
 
-/** What a request says about it, as a row keeps it. Throws a 400 for hours that never come. */
+/** A request's pace in the form of a row. Throws a 400 for hours that never come. */
 export function paceIn({
   rate,
   window,
@@ -93,7 +95,7 @@ interface PaceInput {
   localTimeOf?: string | undefined
 }
 
-/** A 400: by everybody's own clock it needs a time. */
+/** A 400: a campaign by everybody's own clock needs a time. */
 export const withoutTime = () =>
   new ApiError(
     'validation_error',
@@ -108,29 +110,29 @@ export const withoutTime = () =>
     },
   )
 
-/** What of a campaign may be made in a turn. */
+/** How many mails of a campaign may be made in a turn. */
 export interface PacedTurn {
   most: number
   /** When the nth mail of the turn may leave, from 0 on (ms). */
   leavesAt(n: number): number
-  /** When the one behind so many may; null: it has no rate. */
+  /** When the mail after so many may leave; null: there is no rate. */
   pacedTo(made: number): number | null
   /** Where nothing may be made: when to look again, and what it waits for. */
   waits?: Waiting
 }
 
-/** What a campaign that is sending waits for. */
+/** What a sending campaign waits for. */
 export interface Waiting {
   nextAt: number
   reason: string | null
 }
 
-/** How many mails of a campaign with hours may wait to leave, at least; else as many as have left in the last minute. */
+/** How many mails of a campaign with hours may wait to leave; more, if more have left in the last minute. */
 const leastWaiting = 500
 
 /**
- * What may be made now of a campaign: all that can be, up to what its rate lets leave within `aheadMs`, or within the hours
- * in which it may leave. A clock that was set back lets it go on from now. `perMinute`: how many of it leave.
+ * How many mails of a campaign may be made now: all, or as many as may leave within `aheadMs` by its rate, or within
+ * its hours. If the clock was set back it goes on from now. `perMinute`: how many of its mails leave.
  */
 export function turnOf(broadcast: Broadcast, now: number, perMinute: number): PacedTurn {
   const { rate, window } = paceOf(broadcast)
@@ -152,11 +154,11 @@ export function turnOf(broadcast: Broadcast, now: number, perMinute: number): Pa
   const before = broadcast.paced_to ?? 0
   const isSetBack = (broadcast.expanded_at ?? 0) > now + aheadMs
   const first = Math.max(isSetBack ? 0 : before, opens)
-  // As whole milliseconds, in which times are kept; a step may be a part of one.
+  // Whole milliseconds, as times are stored; a step may be a fraction.
   const leavesAt = (n: number) => Math.round(first + n * stepMs)
   const most = first >= until ? 0 : Math.ceil((until - first) / stepMs)
   if (most > 0) return { most, leavesAt, pacedTo: leavesAt }
-  // Half of the time that is made ahead: so that the next ones are there before the last ones have left.
+  // Half of the time ahead, so that the next mails exist before the last ones have left.
   return nothing({ nextAt: Math.max(now + 1_000, first - aheadMs / 2), reason: null })
 }
 
@@ -167,7 +169,9 @@ const nothing = (waits: Waiting): PacedTurn => ({
   waits,
 })
 
-/** Keeps when a campaign that is sending goes on, and why not before; not where somebody has stopped or changed it meanwhile. */
+/**
+ * Stores when a sending campaign goes on, and why not before; not where somebody has stopped or changed it meanwhile.
+ */
 export async function keepWaiting(
   { store, now }: { store: Pick<Store, 'write'>; now: number },
   { id, expanded_at }: Broadcast,
@@ -184,27 +188,27 @@ export async function keepWaiting(
   )
 }
 
-// Where hours are few, further than anybody looks ahead.
+// With few hours a day, this is further than anybody looks ahead.
 const mostWindows = 400
 
-/** Mails that leave while the hours of a campaign are open once. */
+/** The mails that leave during one opening of a campaign's hours. */
 interface Opening {
-  /** How many left before. */
+  /** How many had left before it. */
   before: number
   first: number
   mails: number
   closes: number
 }
 
-/** When the nth mail leaves, from 0 on, and when so many have (ms); undefined: not within a year. */
+/** When the nth mail leaves, from 0 on, and when so many have left (ms); undefined: not within a year. */
 export interface LeavingTimes {
   leavesAt(n: number): number | undefined
   haveLeft(people: number): number | undefined
 }
 
 /**
- * When mails leave at a rate from `start` on (ms), with the hours in which none may, as `turnOf` lets them: evenly from each
- * opening on, and what an opening had no room for begins the next one.
+ * When mails leave at a rate from `start` on (ms), with hours in which none may, as `turnOf` allows them: evenly from
+ * the start of each opening. Mails for which an opening had no room begin the next one.
  */
 export function leavingTimes(
   start: number,
@@ -217,7 +221,7 @@ export function leavingTimes(
     if (window === null) return { before: 0, first: start, mails: Infinity, closes: Infinity }
     const end = last === undefined ? start : Math.round(last.first + last.mails * stepMs)
     const { opens, closes } = openWindow(window, window.zone, Math.max(end, last?.closes ?? end))
-    // A whole number of steps may be a little more in floating point.
+    // In floating point, a whole number of steps may come out a little larger.
     const mails = Math.max(1, Math.ceil((closes - opens) / stepMs - 1e-6))
     return {
       before: last === undefined ? 0 : last.before + last.mails,
@@ -247,7 +251,7 @@ export function leavingTimes(
   }
 }
 
-/** When so many mails have left at a rate (ms), with the hours in which none may; undefined: not within a year. */
+/** When so many mails have left at a rate (ms), with hours in which none may; undefined: not within a year. */
 export const lastLeavesAt = (
   start: number,
   { people, rate, window }: { people: number; rate: number; window: SendWindow | null },

@@ -5,9 +5,9 @@ import type { PeopleAsked } from './report-people.js'
 import { isNobody, type Whom, whomOf } from './whom.js'
 
 /**
- * The rule of a segment that holds for the people behind a number of a campaign's report; undefined where no rule
- * says it. Who did not open it is whoever got it and has neither opened it nor clicked a link: who clicks has it open,
- * whether their program loaded the pixel or not.
+ * The rule of a segment of the people behind a number of a campaign's report; undefined where no rule describes them.
+ * Not opened means: they got it and have neither opened it nor clicked a link. Whoever clicks has it open, whether
+ * their program loaded the pixel or not.
  */
 export function ruleOfPeople(
   broadcast: Pick<Broadcast, 'id' | 'list_id' | 'whom' | 'sent_at'>,
@@ -18,28 +18,28 @@ export function ruleOfPeople(
   if (whole === undefined || parts === undefined || parts.length === 0) {
     return parts === undefined ? undefined : whole
   }
-  // Of whom it never reached no such part is known.
+  // For people whom it never reached, no such part is known.
   const isKnown = hasPartOf(asked)
   return isKnown ? { all: [...('all' in whole ? whole.all : [whole]), ...parts] } : undefined
 }
 
-/** Whether something is known of all of them by contact, as by version and provider. */
+/** Whether contacts have facts for all of these people, such as version and provider. */
 const hasPartOf = ({ who }: AskedByRule) =>
   [...asFields, ...endings, 'made', 'sent', 'delivered', ...without].some((one) => one === who)
 
-/** What they have in common beside that number; undefined where no rule says it. */
+/** What these people have in common beside that number; undefined where no rule describes it. */
 function partsOf(
   id: string,
   { link, reason, why, provider, variant, part }: AskedByRule,
 ): Rule[] | undefined {
-  // Those at providers that the report does not name are at any of thousands, and no rule tells test and rest apart.
+  // Providers that the report does not name may be any of thousands, and no rule tells test and rest apart.
   if (provider === '*' || part !== undefined) return undefined
   const is = (field: string, operator: 'eq' | 'contains', value: string | number): Rule => ({
     field: `broadcast.${id}.${field}`,
     operator,
     value,
   })
-  // As forms of segments compare texts, which then can say it.
+  // Compared as forms of segments compare texts, so that such a form can show the rule.
   const named = (field: string, value: string): Rule =>
     Object.assign(is(field, 'eq', value), { ignoreCase: true as const })
   return [
@@ -86,13 +86,13 @@ const without = ['not_opened', 'not_clicked'] as const
 
 const endings = ['bounced', 'failed', 'suppressed'] as const
 
-// Numbers of a report that rules ask for by the same word.
+// Numbers of a report that have the same name in rules.
 const asFields = ['opened', 'clicked', 'left', 'complained', 'unreached'] as const
 
-/** Whom a rule is asked for. */
+/** The people for whom a rule is wanted. */
 export type AskedByRule = PeopleAsked
 
-/** Who was in an audience at a time. Of lists it is known since when; of segments it is not. */
+/** Who was in an audience at a time. Lists know since when somebody is on them; segments do not. */
 function audienceOf(whom: Whom, at: string): Rule[] {
   const isIn = (kind: 'list' | 'segment') => (id: string) => is(`${kind}.${id}`)
   const joined = whom.lists.map(

@@ -21,7 +21,7 @@ import type { Audience } from './whom.js'
 
 export interface AudiencePreview {
   recipientCount: number
-  /** How many there are in all, and why some of them are not mailed. */
+  /** How many people there are in all, and why some of them are not mailed. */
   fit: number
   notMailed: Omit<AudienceCount, 'fit' | 'reachable' | 'erased'>
   /** Masked addresses of some of them. */
@@ -31,10 +31,10 @@ export interface AudiencePreview {
 
 const sampleSize = 5
 const perPage = 250
-// On a list of which the beginning is suppressed the sample may be short; the count is not.
+// Where the beginning of a list is suppressed the sample may be short; the count is complete.
 const mostPages = 20
 
-/** Whom a campaign would reach now; throws a 404 for list and topic, a 409 for an archived topic. */
+/** The people whom a campaign would reach now; throws a 404 for list and topic, a 409 for an archived topic. */
 export async function previewAudience(read: Read, audience: Audience): Promise<AudiencePreview> {
   const { accountId, topicId } = audience
   if (topicId !== null) await findTopic(read, accountId, topicId)
@@ -54,8 +54,8 @@ export async function previewAudience(read: Read, audience: Audience): Promise<A
 }
 
 /**
- * The same of the people behind a number of a report of whom no segment has been made: counted by their rule, from a sample
- * where the account has many. Throws a 400 where they are to be put together with others, as who is in both is not known.
+ * A preview of the people behind a number of a report that has no segment yet: counted by their rule, from a sample
+ * where the account has many. Throws a 400 where they are combined with others, as nobody knows who is in both.
  */
 export async function previewPeople(
   { store: { read }, clock }: { store: { read: Read }; clock: Clock },
@@ -67,11 +67,13 @@ export async function previewPeople(
       'audience: these people are counted together with others, or by a topic, once they are a segment: make a draft with this audience, then ask again'
     throw new ApiError('validation_error', message)
   }
-  const { count, mailable, sample, erased: _, ...notMailed } = await countPeople(
-    { read, clock },
-    accountId,
-    rule,
-  )
+  const {
+    count,
+    mailable,
+    sample,
+    erased: _,
+    ...notMailed
+  } = await countPeople({ read, clock }, accountId, rule)
   return {
     recipientCount: mailable,
     fit: count,
@@ -89,19 +91,19 @@ const masked = (email: string) =>
   `${String.fromCodePoint(email.codePointAt(0) ?? 0)}***${email.slice(email.lastIndexOf('@'))}`
 
 interface TestSent {
-  /** The email's. */
+  /** The id of the email. */
   id: string
   message: string
 }
 
-// decisions.md: in any 60 minutes, an account.
+// decisions.md: for an account, in any 60 minutes.
 const testsAnHour = 20
 
 /**
- * Sends a campaign to one mailbox of the account's own or of one of its people, as its recipients would get it: a marketing
- * mail by itself, in no campaign's figures. Throws what `createBroadcast` does but that nobody is
- * reachable, a 403 for another's mailbox, a 404 for no contact `as` whom it is to be, a 429 for one too many. `alongside` is
- * written with it.
+ * Sends a campaign to one mailbox of the account itself or of one of its people, as its recipients would get it: a
+ * single marketing mail, in no campaign's figures. Throws what `createBroadcast` does except that nobody is reachable,
+ * a 403 for another's mailbox, a 404 for an unknown contact `as` whom it is rendered, a 429 for one too many.
+ * `alongside` is written in the same transaction.
  */
 export async function sendTest(
   deps: EmailDeps,
@@ -167,8 +169,8 @@ export async function sendTest(
 }
 
 /**
- * Whom a test may go to, so that it is no way to mail strangers past all lists: those who log in to the account, and
- * whoever has a mailbox on a verified domain of it (interface.md).
+ * Whether a test may go to this mailbox, so that tests cannot mail strangers past all lists: people who log in to the
+ * account may get it, and mailboxes on a verified domain of it (interface.md).
  */
 async function mayReceiveTests(read: Read, accountId: string, { domain, address }: Mailbox) {
   if ((await findSenderDomain(read, accountId, domain))?.status === 'verified') return true
@@ -178,7 +180,7 @@ async function mayReceiveTests(read: Read, accountId: string, { domain, address 
   return team.some(({ email, isDisabled }) => !isDisabled && isTheirs(email))
 }
 
-/** Goes with the mail: what is refused counts nothing. */
+/** Written in the mail's transaction: a refused test does not count. */
 async function countTest(
   tx: Tx,
   { store, clock }: { store: Store; clock: Clock },
@@ -190,7 +192,7 @@ async function countTest(
     .select('sent_at')
     .where('account_id', '=', accountId)
     .where('sent_at', '>', now - hourMs)
-    // What was sent while the clock was ahead is not of the last hour.
+    // A test sent while the clock was ahead does not count for the last hour.
     .where('sent_at', '<', now + hourMs)
     .orderBy('sent_at', 'desc')
     .limit(testsAnHour)

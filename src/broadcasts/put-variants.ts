@@ -15,7 +15,7 @@ import {
   variantTestOf,
 } from './variant.js'
 
-/** The versions of a campaign, as they are to be written. */
+/** The versions of a campaign, ready to be written. */
 export interface CheckedVariants {
   test: VariantTest | null
   rows: (Pick<Variant, 'key' | 'subject' | 'from_name' | 'preview_text' | 'blocks'> & {
@@ -24,8 +24,8 @@ export interface CheckedVariants {
 }
 
 /**
- * The versions of a request; undefined where it says nothing of them. Throws a 400 for one alone, keys that come twice and what
- * cannot go with versions, and as `checkContent` does for each.
+ * The versions of a request; undefined where it does not mention them. Throws a 400 for a single one, for keys that
+ * occur twice and for what cannot go with versions, and for each as `checkContent` does.
  */
 export async function variantsIn(
   deps: Pick<BroadcastDeps, 'store' | 'renderer'>,
@@ -78,7 +78,7 @@ export async function variantsIn(
   return { test: Object.assign({}, usualTest, variantTest), rows }
 }
 
-/** What is refused of a version names it. */
+/** Makes the refusal of a version name it. */
 async function ofVersion<T>(
   { key, index }: { key: string; index: number },
   check: () => Promise<T>,
@@ -89,7 +89,7 @@ async function ofVersion<T>(
     if (!(error instanceof ApiError) || error.status !== 422) throw error
     const { code, status } = error
     const { field, ...fields } = error.fields
-    // Its own place, or that of the campaign's content, which it then has.
+    // The version's own field, or that of the campaign's content if the version uses that.
     const placed = (one: string) => `variants.${index}.${one}`
     if (typeof field === 'string') fields.field = placed(field)
     const slips = error.slips.map((slip) => ({
@@ -100,9 +100,9 @@ async function ofVersion<T>(
   }
 }
 
-/** What of a request says how versions are tried. */
+/** The part of a request that says how versions are tried. */
 export interface VariantsInput {
-  /** Versions of which a part of the audience tries each; none: it has one content. */
+  /** Versions, each tried on a part of the audience; none: the campaign has one content. */
   variants?: VariantInput[] | undefined
   variantTest?: Partial<VariantTest> | undefined
 }
@@ -116,16 +116,16 @@ function bad(expected: string, path: string[]): ShapeError {
   return new ShapeError([{ code: 'invalid', expected, received: 'array', path, message }])
 }
 
-/** How many bytes they are stored with. */
+/** How many bytes their storage takes. */
 export const bytesOfVariants = (given: CheckedVariants | undefined) =>
   (given?.rows ?? []).reduce((sum, { html }) => sum + Buffer.byteLength(html ?? ''), 0)
 
-/** By the key of a version: what its page has that is not finished. */
+/** The unfinished blocks of versions, by their keys. */
 export type UnfinishedVersions = ReadonlyMap<string, string | null>
 
 /**
- * Writes the versions of a new campaign, or of a draft in place of those that it had; each carries the campaign's files.
- * What is not finished of one whose content stays as it was stays too, but where `unfinished` has something else.
+ * Writes the versions of a new campaign, or replaces those of a draft; each carries the campaign's files. If a
+ * version's content stays, so do its unfinished blocks, unless `unfinished` has others.
  */
 export async function putVariants(
   tx: Tx,
@@ -173,7 +173,10 @@ const staysUnfinished = (
     ? before.unfinished
     : null
 
-/** Gives the versions of a draft that have a content of their own the files that it carries now. Bodies are written once. */
+/**
+ * Gives a draft's present files to its versions with a content of their own. Bodies are never changed, so new ones are
+ * written.
+ */
 export async function putFilesOfVariants(
   tx: Tx,
   { ids }: Pick<Store, 'ids'>,
@@ -223,7 +226,7 @@ const bodiesOf = (read: Read, broadcastId: string) =>
     .where('broadcast_id', '=', broadcastId)
     .execute()
 
-/** The versions of a campaign as a request would give them, for a copy of it. */
+/** The versions of a campaign in the form of a request, for a copy of it. */
 export async function variantsGiven(
   read: Read,
   variants: readonly Variant[],
@@ -249,7 +252,7 @@ export async function variantsGiven(
   return given
 }
 
-/** What is not finished of the versions of a draft, by their keys. */
+/** The unfinished blocks of a draft's versions, by their keys. */
 export async function unfinishedVersionsOf(
   read: Read,
   { id, variant_test }: Pick<Broadcast, 'id' | 'variant_test'>,
@@ -258,7 +261,7 @@ export async function unfinishedVersionsOf(
   return new Map(rows.map(({ key, unfinished }) => [key, unfinished]))
 }
 
-/** The versions of a draft as a request would give them, and how they are tried. */
+/** The versions of a draft in the form of a request, and how they are tried. */
 export async function draftVersions(
   read: Read,
   draft: Broadcast,
@@ -268,7 +271,7 @@ export async function draftVersions(
   return { variants: await variantsGiven(read, await variantsOf(read, draft.id)), test }
 }
 
-/** The keys of versions that say the same. */
+/** The keys of versions with the same content. */
 export function alikeVersions(
   draft: Pick<Broadcast, 'subject' | 'from_header' | 'preview_text'>,
   variants: readonly VariantInput[],
@@ -284,6 +287,6 @@ export function alikeVersions(
   return [...said.values()].filter(({ length }) => length > 1)
 }
 
-/** What is said of versions that say the same. */
+/** What is said about versions with the same content. */
 export const alikeWords = (keys: readonly string[]): string =>
   `Versions ${keys.join(' and ')} are alike: nothing is learned from them`

@@ -7,7 +7,7 @@ type Standing = Pick<
   'status' | 'sent_at' | 'recipients' | 'cancelled' | 'waiting' | 'audience'
 >
 
-/** What is said where nobody is known whom a campaign did not reach: without a full stop. */
+/** What is said where nobody is known whom a campaign did not reach, without a full stop. */
 export function reachedWords(broadcast: Standing): string {
   const { status, sent_at, recipients, waiting, audience } = broadcast
   const never = neverSent(broadcast)

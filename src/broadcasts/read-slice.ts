@@ -19,23 +19,23 @@ interface ReadDeps {
   subjects: Subjects
 }
 
-/** What of a campaign is read for one write. */
+/** What is read of a campaign for one write. */
 export interface SlicePart {
-  /** The cursor. */
+  /** The cursor before this slice. */
   before: string
   limit: number
-  /** How many mails its turn has made before. */
+  /** How many mails its turn has already made. */
   made: number
   turn: PacedTurn
   ownTime: ReturnType<typeof makeOwnTime>
-  /** Which version each contact gets now, where the campaign has some; undefined: none now. */
+  /** Which version each contact gets now, where the campaign has versions; undefined: none now. */
   part: Part | undefined
   now: number
 }
 
 /**
- * Read and rendered outside of the write, since rendering may wait for another thread and a write
- * must not. A text: why it has to wait.
+ * Reads and renders outside of the write, since rendering may wait for another thread and a write
+ * must not. Resolves with a text where the campaign has to wait, and why.
  */
 export async function readSlice(
   deps: ReadDeps,
@@ -44,7 +44,7 @@ export async function readSlice(
 ): Promise<Slice | string> {
   const { read } = deps.store
   const page = await nextOfAudience(read, audienceOf(broadcast), before, limit)
-  // After they were read: what is being filled has not all of its people.
+  // Checked after they were read: a segment that is being filled does not have all of its people.
   const refilled = await refillOf(read, broadcast)
   if (refilled !== undefined) return `It waits: ${refilled}`
   const leftOut = await leftOutOf(read, broadcast, page.blocked)
@@ -65,14 +65,17 @@ export async function readSlice(
   const pacedTo = turn.pacedTo(made + mails.length)
   const draw = part?.drawn()
   const slice = { before, mails, leftOut, later, taken: [], pacedTo, nextAt: null, draw }
-  // Some come later: what is left of its time.
+  // Some get it later, so the campaign goes on.
   if (page.done && ownTime !== undefined) return { ...slice, after: endOfAudience, done: false }
-  // The rest comes once its version is chosen.
+  // The rest follows once its version is chosen.
   if (page.done && hasRest(broadcast)) return { ...slice, after: endOfTest, done: false }
   return { ...slice, after: page.after, done: page.done }
 }
 
-/** Why these get none. Of one whose rest is still to come they are looked at then, all of them; a mail of its test is one. */
+/**
+ * Why these people get no mail. If the rest is still to come, all of them are looked at then; a mail of the test counts
+ * as one.
+ */
 async function leftOutOf(
   read: Read,
   broadcast: Broadcast,
@@ -85,14 +88,14 @@ async function leftOutOf(
   return await whyNotMailed(read, { accountId, topicId }, others)
 }
 
-/** Who of these has got a mail of its test; undefined: it has none, or nothing is chosen after it. */
+/** Which of these people got a mail of its test; undefined: there is no test, or nothing is chosen after it yet. */
 async function testedOf(read: Read, { id, winner }: Broadcast, members: readonly AudienceMember[]) {
   if (winner === null) return undefined
   const contactIds = members.map(({ contactId }) => contactId)
   return await testedAmong(read, id, contactIds)
 }
 
-/** Of a campaign that was gone through, those for whom it is time now. */
+/** For a campaign whose audience was passed: the people whose time has come. */
 export async function laterSlice(
   { store, ...deps }: ReadDeps,
   broadcast: Broadcast,
@@ -117,7 +120,7 @@ export async function laterSlice(
   return { ...slice, after: before, done: isOver }
 }
 
-/** The mail of one recipient, its subject rendered. */
+/** The mail of one recipient, with its subject rendered. */
 async function newMail(
   { store, subjects }: ReadDeps,
   broadcast: Broadcast,
@@ -125,7 +128,7 @@ async function newMail(
   { leavesAt, variant }: { leavesAt: number; variant?: Variant | undefined },
 ): Promise<NewMail> {
   const mailbox = parseMailbox(member.email)
-  // Contacts are addresses since they were added.
+  // Contacts always have valid addresses, from the time they were added.
   if (mailbox === undefined) throw new Error(`Contact ${member.contactId} has no address`)
   const subject = await subjects(asVariant(broadcast, variant), member).catch((error: unknown) => {
     if (isPassing(error)) throw error

@@ -18,7 +18,7 @@ interface RecipientsQuery {
   cursor?: string | undefined
 }
 
-/** A page of a campaign's recipients: all, those of one status, or the people behind a number of its report. */
+/** A page of a campaign's recipients: all, those with one status, or the people behind a number of its report. */
 export async function recipientsAnswer(read: Read, id: string, query: RecipientsQuery) {
   const { status, limit, cursor, who, ...by } = query
   const { link, reason, why, provider, variant, part } = by

@@ -20,25 +20,25 @@ export async function listRecipients(
   return (await mailsOf(read, broadcastId).limit(limit).execute()).map(toRecipient)
 }
 
-// Few mails of a large campaign may have the status, so a page looks at no more than this, some at once: where they
-// are not in memory the 2,000 took 0.14 s, in which the thread had no turn for others (26 Nov 2026).
+// Few mails of a large campaign may have the status, so a page looks at no more than this, some at once. Where they are
+// not in memory the 2,000 took 0.14 s, in which the thread had no turn for others (26 Nov 2026).
 const mostLookedAt = 2_000
 const lookedAtOnce = 200
 
 interface RecipientsPart {
   status?: EmailStatus | undefined
-  /** Which of them, by more than the status. */
+  /** A filter on more than the status. */
   fits?: ((one: BroadcastRecipient) => boolean) | undefined
-  /** Which of these, by what is looked up of their mails. */
+  /** A filter on what is looked up about their mails. */
   keep?: ((emailIds: readonly string[]) => Promise<ReadonlySet<string>>) | undefined
-  /** The mail of the last one seen. */
+  /** The mail of the last recipient seen. */
   after?: string | undefined
   limit: number
 }
 
 /**
- * A page of them, of one status or of all, with the ids of their mails. It may have fewer than `limit`
- * and yet not be the last: `endsAt` is where the next one begins, null at the end.
+ * A page of recipients, with one status or all, with the ids of their mails. It may have fewer than `limit` without
+ * being the last: `endsAt` is where the next one begins, null at the end.
  */
 export async function pageOfRecipients(
   read: Read,
@@ -53,7 +53,7 @@ export async function pageOfRecipients(
   const kept = await keep?.(some.map(({ id }) => id))
   const fitting = kept === undefined ? some : some.filter(({ id }) => kept.has(id))
   const page = fitting.slice(0, limit)
-  // Either the page is full, or all that was looked at is behind it.
+  // Either the page is full, or it goes on after all that was looked at.
   const last = fitting.length > limit ? page.at(-1) : rows.at(-1)
   const isEnd = fitting.length <= limit && rows.length < most
   return {
@@ -62,7 +62,7 @@ export async function pageOfRecipients(
   }
 }
 
-/** The next mails after one, `most` of them where there are so many. */
+/** The next mails after one, at most `most`. */
 async function nextMails(
   read: Read,
   broadcastId: string,
@@ -82,8 +82,8 @@ async function nextMails(
 }
 
 /**
- * By id, which is the order in which the mails were made; so the first 1,000 of interface.md are
- * always the same ones.
+ * Ordered by id, which is the order in which the mails were made; so the first 1,000 of
+ * interface.md are always the same ones.
  */
 const mailsOf = (read: Read, broadcastId: string) =>
   read
@@ -107,7 +107,7 @@ const toRecipient = (row: MailRow): BroadcastRecipient => ({
   clicksCount: row.clicks,
 })
 
-/** Somebody whom a campaign did not reach. */
+/** A person whom a campaign did not reach. */
 export interface Undelivered {
   emailId: string
   email: string
@@ -116,7 +116,7 @@ export interface Undelivered {
   reply: string | null
 }
 
-/** Whom a campaign did not reach, at most `limit`: the first whose mails were made. */
+/** The people whom a campaign did not reach, at most `limit`: those whose mails were made first. */
 export async function listUndelivered(
   read: Read,
   broadcastId: string,
@@ -139,7 +139,7 @@ export async function listUndelivered(
   }))
 }
 
-/** The recipient of a campaign's mail, which has one. */
+/** The only recipient of a campaign's mail. */
 export function onlyOf(toList: string): string {
   const [only = ''] = storedTexts(toList) ?? []
   return only

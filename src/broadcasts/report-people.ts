@@ -7,7 +7,7 @@ import { leftOutWords, pageOfLeftOut } from './left-out.js'
 import { pageOfNeverSent } from './never-sent.js'
 import { type BroadcastRecipient, onlyOf, pageOfRecipients } from './recipients.js'
 
-/** Whom a report asks for: of those of whom something is known by contact, and of mails by how they stand. */
+/** The people that a report can list: by facts of contacts, or by the state of their mails. */
 export const whoOfContacts = [
   ...(['opened', 'clicked', 'left', 'complained'] as const),
   ...(['unreached', 'bounced', 'failed', 'suppressed'] as const),
@@ -23,36 +23,36 @@ type WhoOfContacts = (typeof whoOfContacts)[number]
 /** Which people of a campaign. */
 export interface PeopleAsked {
   who: Who
-  /** Of those who clicked: the link's number. */
+  /** For people who clicked: the link's number. */
   link?: number | undefined
-  /** Of those who were not reached: the reason's number. */
+  /** For people who were not reached: the reason's number. */
   reason?: number | undefined
-  /** Of those who left: why, as they said. */
+  /** For people who left: the reason that they gave. */
   why?: CountedReason | undefined
-  /** At this mailbox provider, as the report names it; `*`: at one that it does not name. */
+  /** Only people at this mailbox provider, by its name in the report; `*`: at one that the report does not name. */
   provider?: string | undefined
-  /** Of those with this version. */
+  /** Only people with this version. */
   variant?: string | undefined
-  /** Of those with a version: on whom it was tried, or who got it as the rest. */
+  /** For people with a version: those on whom it was tried, or those who got it as the rest. */
   part?: VersionPart | undefined
 }
 
 export const versionParts = ['test', 'rest'] as const
 export type VersionPart = (typeof versionParts)[number]
 
-/** One of them. */
+/** A person in a report. */
 export interface ReportPerson extends BroadcastRecipient {
-  /** Null of who has none, as the rest was cancelled before it was made. */
+  /** Null for a person without a mail, as the rest was cancelled before it was made. */
   emailId: string | null
-  /** Why the mail did not arrive, in the server's words or ours; null where it did, or nobody said. */
+  /** Why the mail did not arrive, in the server's words or ours; null where it arrived, or nobody said. */
   reason: string | null
-  /** Why they left by it, and what they wrote last about that; null where they did not, or did not say. */
+  /** Why they left by it, and what they wrote last about that; null where they did not leave, or did not say. */
   whyLeft: CountedReason | null
   words: string | null
 }
 
 interface PeoplePart extends PeopleAsked {
-  /** Where the page before has ended. */
+  /** Where the page before ended. */
   after?: string | undefined
   limit: number
 }
@@ -63,10 +63,10 @@ export interface PeoplePage {
   endsAt: string | null
 }
 
-// A page looks at no more rows than this, as in `recipients.ts`.
+// The most rows that a page looks at, as in `recipients.ts`.
 const mostLookedAt = 2_000
 
-/** A page of the people behind a number of the report, by an index of those alone. */
+/** A page of the people behind a number of the report, by an index that has only those. */
 export async function pageOfPeople(
   read: Read,
   broadcastId: string,
@@ -94,14 +94,14 @@ export async function pageOfPeople(
   return { ...page, recipients: await withReasons(read, page.recipients) }
 }
 
-/** There is none that could be at a provider, or have a version. */
+/** These people have no mail, so none at a provider or with a version. */
 function refuseOfMail({ who, provider, variant }: PeopleAsked): void {
   if ((provider ?? variant) === undefined) return
   const message = `"provider" and "variant" do not go with "who=${who}": there is no mail`
   throw new ApiError('validation_error', message)
 }
 
-// Of whom there is no mail.
+// For a person without a mail.
 const noMail = {
   emailId: null,
   openedAt: null,
@@ -112,7 +112,7 @@ const noMail = {
   words: null,
 }
 
-/** Those who got no mail when mails were made. */
+/** People who got no mail when mails were made. */
 async function pageOfOut(read: Read, broadcastId: string, part: PeoplePart): Promise<PeoplePage> {
   refuseOfMail(part)
   const { people, endsAt } = await pageOfLeftOut(read, broadcastId, part)
@@ -122,7 +122,7 @@ async function pageOfOut(read: Read, broadcastId: string, part: PeoplePart): Pro
   return { recipients, endsAt }
 }
 
-/** Those of a cancelled rest. */
+/** People of a cancelled rest. */
 async function pageOfUnsent(
   read: Read,
   broadcastId: string,
@@ -145,7 +145,7 @@ async function pageOfUnsent(
   }
 }
 
-/** Adds to each why its mail did not arrive, as the log has it. */
+/** Adds to each person why their mail did not arrive, from the log. */
 export async function withReasons<R extends { emailId: string; status: EmailStatus }>(
   read: Read,
   recipients: readonly R[],
@@ -170,13 +170,13 @@ const isOfReasons = (who: string) => ['unreached', ...kindNames].includes(who)
 
 type MailFacts = Pick<BroadcastRecipient, 'openedAt' | 'clickedAt' | 'status'>
 
-// As servers and smart hosts have taken it: `sent` is a mail that a smart host has.
+// A server or a smart host has accepted it: `sent` is a mail that a smart host has.
 const isTaken = ({ status }: MailFacts) => status === 'delivered' || status === 'sent'
 const fitsOf: Record<(typeof whoOfMails)[number], (mail: MailFacts) => boolean> = {
   made: () => true,
   sent: (mail) => isTaken(mail) || mail.status === 'bounced' || mail.status === 'failed',
   delivered: isTaken,
-  // Who clicks has it open, whether their program loaded the pixel or not.
+  // Whoever clicks has it open, whether their program loaded the pixel or not.
   not_opened: (mail) => isTaken(mail) && mail.openedAt === null && mail.clickedAt === null,
   not_clicked: (mail) => isTaken(mail) && mail.clickedAt === null,
   waiting: ({ status }) => status === 'queued' || status === 'sending',
@@ -247,8 +247,8 @@ interface Slice {
 }
 
 /**
- * What keeps, of some mails, those of one version and of recipients at one provider; undefined: all. It looks at mails, so
- * that it is known as long as they are kept.
+ * Keeps, of some mails, those with one version and with recipients at one provider; undefined: all. It looks at the
+ * mails, so it works as long as they are kept.
  */
 function keeperOf(
   read: Read,
@@ -276,7 +276,7 @@ function keeperOf(
   }
 }
 
-/** The last mail of the test, of a version that a rest gets; null: of another. */
+/** The last mail of the test, for a version that a rest gets; null for any other. */
 async function lastOfTest(read: Read, broadcastId: string, key: string): Promise<string | null> {
   const row = await read
     .selectFrom('broadcast_variants')
@@ -287,7 +287,7 @@ async function lastOfTest(read: Read, broadcastId: string, key: string): Promise
   return row?.rest_after ?? null
 }
 
-/** What the report calls the providers beyond those that it names. */
+/** The report's name for all providers that it does not name. */
 const others = '*'
 
 async function providersNamed(read: Read, broadcastId: string): Promise<ReadonlySet<string>> {
@@ -299,7 +299,7 @@ async function providersNamed(read: Read, broadcastId: string): Promise<Readonly
   return new Set(rows.map(({ provider }) => provider))
 }
 
-/** Those of one kind, by the index that has them alone. */
+/** People of one kind, by the index that has only those. */
 const marksOf = (read: Read, broadcastId: string, who: WhoOfContacts, { after, most }: Slice) =>
   read
     .selectFrom('broadcast_people')
@@ -340,7 +340,7 @@ async function reasonsOf(read: Read, broadcastId: string, kind: (typeof kindName
   return new Set<number | null>(rows.map(({ number }) => number))
 }
 
-/** What is known of these contacts and the campaign, in the order of contacts. */
+/** What is known about these contacts and the campaign, in the order of contacts. */
 async function peopleAmong(
   read: Read,
   broadcastId: string,
@@ -376,7 +376,7 @@ async function peopleAmong(
     status: row.status ?? statusOf(row),
     openedAt: row.opened_at,
     clickedAt: row.clicked_at,
-    // Of a mail that is deleted nobody knows how often.
+    // For a deleted mail nobody knows how often.
     opensCount: row.opens ?? Number(row.opened_at !== null),
     clicksCount: row.clicks ?? Number(row.clicked_at !== null),
     reason: row.unreached_at === null ? null : (replies.get(row.emailId) ?? row.words),
@@ -385,10 +385,10 @@ async function peopleAmong(
   }))
 }
 
-/** How a mail stood that is deleted. */
+/** The final state of a deleted mail. */
 const statusOf = ({ kind }: { kind: EmailStatus | null }): EmailStatus => kind ?? 'delivered'
 
-/** What servers said last, word for word, as far as the log still has it. */
+/** What servers said last, word for word, if the log still has it. */
 async function repliesOf(read: Read, emailIds: readonly string[]) {
   if (emailIds.length === 0) return new Map<string, string>()
   const rows = await read

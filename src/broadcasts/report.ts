@@ -13,11 +13,11 @@ import type { WhyLeftOut } from './left-out.js'
 import { type MeasureDeps, unmeasuredOf } from './measured.js'
 import { campaignVersions } from './shown-variants.js'
 
-// Drafts lie between those that were sent, so more are looked at than are compared.
+// There are drafts between the sent ones, so more are looked at than are compared.
 const comparedMost = 10
 const lookedAtMost = 50
 
-/** What became of a campaign: rolled up, so that it costs the same for ten people and for a million. */
+/** A campaign's results. They are summed up beforehand, so that ten people cost the same as a million. */
 export async function broadcastReport(deps: MeasureDeps, accountId: string, id: string) {
   const { read } = deps.store
   const broadcast = await findBroadcast(read, accountId, id)
@@ -54,14 +54,14 @@ const headOf = ({ id, name, subject, sent_at }: Broadcast) => ({
   sentAt: isoTime(sent_at),
 })
 
-/** Its mails as they stand now; each is in one of them. */
+/** Its mails by their present state; each mail has one. */
 function progressOf(broadcast: Broadcast) {
   const { recipients, waiting, delivered, relayed, bounced, failed } = broadcast
   const { suppressed, cancelled } = broadcast
   return { recipients, waiting, delivered, relayed, bounced, failed, suppressed, cancelled }
 }
 
-/** Who of its audience got no mail when mails were made, by why. */
+/** How many of its audience got no mail when mails were made, by reason. */
 const leftOutOf = (one: Broadcast): Record<WhyLeftOut, number> => ({
   unsubscribed: one.out_unsubscribed,
   bounced: one.out_bounced,
@@ -94,7 +94,7 @@ const shownLink = (row: CampaignFigures['links'][number]) => ({
   clickedByMachines: row.clicked_machine,
 })
 
-/** The ten that were sent before it, with their shares. */
+/** The ten campaigns that were sent before it, with their shares. */
 async function comparedWith(deps: MeasureDeps, { account_id, id }: Broadcast) {
   const { read } = deps.store
   const found = await listBroadcasts(read, account_id, { limit: lookedAtMost, before: id })

@@ -58,7 +58,7 @@ type BroadcastRouteDeps = BroadcastDeps &
 const ofCampaign = ownFields(NewBroadcast)
 const ofTest = ownFields(TestBroadcast)
 
-/** In three parts by what they do: make and change, read, and start or stop. */
+/** In three parts: routes that make and change, that read, and that start or stop. */
 export function broadcastRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
   contentRoutes(api, deps)
   lookRoutes(api, deps)
@@ -137,7 +137,7 @@ async function detailOf(deps: BroadcastRouteDeps, accountId: string, id: string)
   return await broadcastAnswer(store.read, { accountId, id }, { hasRoom, now: clock.now() })
 }
 
-/** The list, one with its recipients, the plan's usage. */
+/** The list, one campaign with its recipients, the plan's usage. */
 function lookRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
   const { read } = deps.store
 
@@ -243,7 +243,7 @@ function courseRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
   })
 }
 
-/** interface.md, Marketing usage. Without a plan it is that of the smallest, which could be had. */
+/** interface.md, Marketing usage. Without a plan it is the usage of the smallest plan, which the account could get. */
 async function marketingUsage(
   { store: { read }, clock, plans }: { store: Store; clock: Clock; plans: Plans },
   accountId: string,
@@ -266,7 +266,7 @@ async function marketingUsage(
     },
     subscribed: marketingPlan !== null,
     contacts: await contactTotal(read, accountId),
-    // As with the mails of plans without a limit.
+    // As for the mails of plans without a limit.
     contactLimit: ceiling ?? 0,
     ...(ceiling === null ? { unlimitedContacts: true } : {}),
     monthlySendLimit: plan.monthlySendLimit,

@@ -5,14 +5,14 @@ import type { Broadcast } from './broadcast.js'
 import { chanceOf, shareOf } from './decide.js'
 import { usualTest, type Variant, variantsOf, variantTestOf } from './variant.js'
 
-/** The same, read for a campaign; one without versions costs nothing. */
+/** The shown versions, read for a campaign; one without versions costs nothing. */
 export const campaignVersions = async (read: Read, broadcast: Broadcast) =>
   shownVariants(
     broadcast,
     broadcast.variant_test === null ? [] : await variantsOf(read, broadcast.id),
   )
 
-/** The versions of a campaign as clients see them, and what is known of their test. */
+/** The versions of a campaign as clients see them, and what is known about their test. */
 export function shownVariants(broadcast: Broadcast, variants: readonly Variant[]) {
   const test = variantTestOf(broadcast)
   const { by } = test ?? usualTest

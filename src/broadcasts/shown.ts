@@ -12,9 +12,8 @@ import type { shownVariants } from './shown-variants.js'
 import { onlyListOf, whomOf } from './whom.js'
 
 /**
- * A campaign of a list as clients see it. `stop`: why its account's mail does not leave, or null; `left`: how many left by
- * it;
- * `people`: whom it reaches, where it has not begun.
+ * A campaign of a list as clients see it. `stop`: why its account's mail does not leave, or null. `left`: how many
+ * people left by it. `people`: whom it reaches, if it has not begun.
  */
 export function shownBroadcast(
   broadcast: Broadcast,
@@ -51,7 +50,7 @@ export function shownBroadcast(
   }
 }
 
-/** The same with what was given for its mails, and what has become of them. */
+/** The campaign with what was given for its mails, and their results. */
 export function shownDetail(
   broadcast: BroadcastDetail,
   stop: string | null,
@@ -69,7 +68,7 @@ export function shownDetail(
     people: number | undefined
     recipients: readonly BroadcastRecipient[]
     versions: ReturnType<typeof shownVariants>
-    /** What is said of versions that are the same. */
+    /** What is said about versions with the same content. */
     alike: readonly string[]
     hasRoom: boolean
   },
@@ -119,14 +118,14 @@ export const shownRecipient = <R extends BroadcastRecipient>({
   clickedAt: isoTime(clickedAt),
 })
 
-/** What a client is told of a campaign that it has just made or sent. */
+/** The answer about a campaign that a client has just made or sent. */
 export function shownMade({ id, status, audience, scheduled_at }: Broadcast) {
   if (status === 'sending') return { id, status, recipientCount: audience }
   const scheduledAt = status === 'scheduled' ? { scheduledAt: isoTime(scheduled_at) } : {}
   return { id, status, ...scheduledAt, estimatedRecipients: audience }
 }
 
-/** What an account is told of why its campaign stands as it does: a fault of ours is the operator's to know. */
+/** The reason of a campaign's state in words for its account: a fault of ours concerns only the operator. */
 export const publicReason = (
   { status, paused_by }: Pick<Broadcast, 'status' | 'paused_by'>,
   reason: string | null,
@@ -134,7 +133,7 @@ export const publicReason = (
 
 const pausedBy = ({ paused_by }: Broadcast) => (paused_by === 'account' ? 'account' : 'operator')
 
-/** How a campaign stands for who looks at it. */
+/** The state of a campaign, as whoever looks at it sees it. */
 export interface BroadcastStanding {
   status: BroadcastStatus
   /** Why it is paused or has failed. */
@@ -142,8 +141,8 @@ export interface BroadcastStanding {
 }
 
 /**
- * One that is sending, or should be by now, while its account is stopped (`stop`: why) is paused,
- * though its row does not say so: it goes on by itself once the stop is cleared.
+ * While its account is stopped (`stop`: why), a campaign that is sending, or should be by now, is
+ * shown as paused, though its row does not say so: it goes on by itself once the stop is cleared.
  */
 export function broadcastStanding(
   { status, reason, ...broadcast }: Broadcast,
@@ -155,8 +154,8 @@ export function broadcastStanding(
 }
 
 /**
- * Whether mails of it are still to be made, and none can be, as the queue or the disk is full. One whose account is
- * stopped (`stop`: why) waits for that first.
+ * Whether more of its mails must be made and cannot, as the queue or the disk is full. A campaign of a stopped account
+ * (`stop`: why) waits for that first.
  */
 export const waitsForRoom = (
   { status, expanded }: Broadcast,
@@ -164,7 +163,7 @@ export const waitsForRoom = (
   hasRoom: boolean,
 ): boolean => status === 'sending' && expanded === 0 && stop === null && !hasRoom
 
-/** How many it is for: counted before it was dispatched, and the mails themselves since all are made. */
+/** How many people it is for: counted before the dispatch, and by the mails themselves once all are made. */
 export const recipientCount = ({ status, expanded, recipients, audience }: Broadcast) =>
   expanded === 1 || status === 'cancelled' ? recipients : audience
 
@@ -174,9 +173,9 @@ interface Rates {
 }
 
 /**
- * In percent of what has arrived, to two decimals. What a smart host took on counts as arrived: few of
- * them ever tell more. So does what bounced after it was taken, as its opens count too, and what was opened though no
- * server has said that it took it: no rate is over 100 %.
+ * In percent of what has arrived, to two decimals. Mail that a smart host accepted counts as arrived: few of them ever
+ * tell more. So does mail that bounced after it was accepted, as its opens count too, and mail that was opened though
+ * no server has said that it accepted it: no rate is over 100 %.
  */
 export function ratesOf(broadcast: Broadcast): Rates {
   const { delivered, relayed, bounced_late: late, opened, clicked } = broadcast

@@ -14,7 +14,9 @@ interface StopDeps {
   clock: Clock
 }
 
-/** Cancels a draft or a scheduled campaign; throws a 409 for any other. `alongside` is written with it. */
+/**
+ * Cancels a draft or a scheduled campaign; throws a 409 for any other. `alongside` is written in the same transaction.
+ */
 export async function cancelBroadcast(
   deps: StopDeps,
   accountId: string,
@@ -36,8 +38,8 @@ export async function cancelBroadcast(
 }
 
 /**
- * Cancels what has not left of a campaign, also of one that has begun, whoever has paused it; throws a 409 for one that is
- * over. `alongside` is written with it.
+ * Cancels all mail of a campaign that has not left, also of one that has begun, whoever has paused it; throws a 409 for
+ * one that is over. `alongside` is written in the same transaction.
  */
 export async function cancelRest(
   deps: StopDeps,
@@ -54,15 +56,15 @@ export async function cancelRest(
   else await cancelBroadcast(deps, accountId, id, alongside)
 }
 
-/** A scheduled one that was paused before its time has sent nothing. */
+/** A scheduled campaign that was paused before its time has sent nothing. */
 const hasBegun = ({ sent_at }: Pick<Broadcast, 'sent_at'>) => sent_at !== null
 
-/** How long a campaign that was sent without a time can be taken back, where it can be. */
+/** For how long a campaign that was sent without a time can be taken back, where that is possible. */
 export const takeBackMs = 60_000
 
 /**
- * Makes a scheduled campaign a draft again, of which nothing has left; its time stays. Throws a 409 for one that has begun,
- * is a draft, or is paused by the operator or for a fault.
+ * Makes a scheduled campaign of which nothing has left a draft again; its time stays. Throws a 409 for one that has
+ * begun, is a draft, or is paused by the operator or for a fault.
  */
 export async function takeBack(
   deps: StopDeps,
@@ -91,9 +93,9 @@ export async function takeBack(
         paused_by: null,
         marks_up_to: null,
         next_at: null,
-        // Without a time of its own it has that of the minute in which it is taken back.
+        // Its time may only be that of the minute in which it could be taken back; then the draft has none.
         scheduled_at: (scheduled_at ?? 0) > deps.clock.now() + takeBackMs ? scheduled_at : null,
-        // A page that was opened before must not send what somebody has taken back to change it.
+        // A page that was opened before must not send what somebody has taken back to change.
         revision: revision + 1,
       })
       .where('id', '=', id)
@@ -103,7 +105,7 @@ export async function takeBack(
 }
 
 /**
- * interface.md lets a draft or a scheduled campaign be cancelled; each other state gets its own
+ * interface.md lets a draft or a scheduled campaign be cancelled; each other state has its own
  * sentence.
  */
 const cannotCancel: Record<Exclude<BroadcastStatus, 'draft' | 'scheduled'>, string> = {
@@ -117,17 +119,17 @@ const cannotCancel: Record<Exclude<BroadcastStatus, 'draft' | 'scheduled'>, stri
 /** The reason of a campaign that its account has paused by hand. */
 export const pausedByAccount = 'paused by the account'
 
-/** The account's own pause or resume; the one of an operator without it. */
+/** The account's own pause or resume; without this it is the operator's. */
 interface ByAccount {
   byAccount?: boolean
-  /** Written when all of its mail follows. */
+  /** Written when all of its mail has followed. */
   alongside?: (tx: Tx) => Promise<void>
 }
 
 /**
- * A pause: no more mails are made, and those that wait are held, the next to leave first; what is under
- * way at this moment still leaves. Again, it holds what it could not hold before. Throws an OperatorError
- * for a campaign that is none to pause, for the account a 409, also when the operator has paused it.
+ * Pauses a campaign: no more mails are made, and waiting ones are held, the next to leave first; mail under way at this
+ * moment still leaves. Paused again, it holds what it could not hold before. Throws an OperatorError for a campaign
+ * that cannot be paused; for the account a 409, also when the operator has paused it.
  */
 export async function pauseBroadcast(
   deps: StopDeps,
@@ -155,8 +157,9 @@ export async function pauseBroadcast(
 }
 
 /**
- * Lets a paused campaign go on: what was scheduled and is overdue is dispatched at once. An account lets go
- * on only what it has paused itself. A 409 while its topic is archived, or where mails are still to be made of a list or segment that is gone.
+ * Lets a paused campaign go on; a scheduled one that is overdue is dispatched at once. An account may resume only what
+ * it has paused itself. Throws a 409 while its topic is archived, or where mails are still to be made for a deleted
+ * list or segment.
  */
 export async function resumeBroadcast(
   deps: StopDeps,
@@ -167,12 +170,12 @@ export async function resumeBroadcast(
   const course = await deps.store.write(async (tx) => {
     const found = await findBroadcast(tx, account_id, id)
     const { status, sent_at, paused_by, topic_id } = found
-    // Sending: a resume that was broken off.
+    // A sending campaign may have a resume that was broken off.
     if (status !== 'paused' && status !== 'sending') {
       throw refusalFor(byAccount, `A campaign that is ${status} cannot be resumed`)
     }
     if (byAccount && status === 'paused' && paused_by !== 'account') throw operatorsPause()
-    // An archived one cannot be sent on.
+    // Nothing can be sent on an archived topic.
     if (status === 'paused' && topic_id !== null) await findTopic(tx, account_id, topic_id)
     if (status === 'paused') await refuseWithoutAudience(tx, found)
     const resumed = sent_at === null ? 'scheduled' : 'sending'
@@ -186,7 +189,7 @@ export async function resumeBroadcast(
   return { released: changed }
 }
 
-/** What is to be made of whom nobody knows any more would be paused again at once. */
+/** With mails to make for an unknown audience it would be paused again at once. */
 async function refuseWithoutAudience(tx: Tx, found: Broadcast): Promise<void> {
   if (found.expanded === 1) return
   try {
@@ -206,7 +209,10 @@ const refusalFor = (byAccount: boolean, message: string) =>
 const operatorsPause = () =>
   new ApiError('conflict', 'The operator has paused the campaign, and only the operator resumes it')
 
-/** To how many a campaign never went out because its rest was cancelled: mails that waited, and those that were not made. */
+/**
+ * To how many people a campaign was never sent because its rest was cancelled: mails that waited, and mails that were
+ * not made.
+ */
 export const neverSent = ({
   status,
   sent_at,
@@ -225,7 +231,9 @@ export function leftToCancel(broadcast: Broadcast): { waiting: number; unmade: n
   return { waiting, unmade: expanded === 0 ? Math.max(0, audience - recipients) : 0 }
 }
 
-/** Ends a campaign, also one that is sending: what has not left never will. Throws an OperatorError for one that is over. */
+/**
+ * Ends a campaign, also a sending one: mail that has not left never will. Throws an OperatorError for one that is over.
+ */
 export async function stopBroadcast(
   deps: StopDeps,
   { account_id, id }: Broadcast,
@@ -240,7 +248,7 @@ export async function stopBroadcast(
       const unused = before.audience - before.recipients
       await giveBackCampaignMails(tx, account_id, unused, sent_at)
     }
-    // It is paused no longer, whoever paused it and why.
+    // The campaign is no longer paused, whoever paused it and why.
     const over = { reason: null, paused_by: null } as const
     const ended = Object.assign({ status: 'cancelled', expanded: 1, ended_at: now } as const, over)
     return await beginCourse(tx, id, ended, now)

@@ -11,16 +11,16 @@ import {
 import type { AudienceMember } from './audience.js'
 import type { Broadcast } from './broadcast.js'
 
-/** A member's subject line, which every list of mails shows: it is made with the mail. */
+/** A member's subject line, which every list of mails shows; it is made together with the mail. */
 export type Subjects = (
   broadcast: Pick<Broadcast, 'id' | 'account_id' | 'subject'>,
   member: AudienceMember | typeof stranger,
 ) => Promise<string>
 
-// Beside the subject the renderer wants a body.
+// The renderer needs a body beside the subject.
 const noBody = { key: null, liquid: '-' }
 
-/** Merges by hand what is simple, and leaves the rest to the renderer. */
+/** Merges simple subjects by hand, and leaves others to the renderer. */
 export function makeSubjects({ renderer }: { renderer: Renderer }): Subjects {
   const rendered = async (
     broadcast: Parameters<Subjects>[0],
@@ -29,7 +29,7 @@ export function makeSubjects({ renderer }: { renderer: Renderer }): Subjects {
     const { id, account_id: accountId, subject: liquid } = broadcast
     const outcome = await renderer.render({
       accountId,
-      // Versions of a campaign have subjects of their own.
+      // Versions of a campaign have their own subjects.
       subject: { key: `${id} ${liquid}`, liquid },
       html: noBody,
       text: null,
@@ -51,7 +51,7 @@ export function makeSubjects({ renderer }: { renderer: Renderer }): Subjects {
       const line = await rendered(broadcast, member)
       if (line !== undefined) return line
     }
-    // What a contact's data make of it is none: then as for somebody of whom nothing is known.
+    // The contact's data make no valid subject: then it is that for somebody about whom nothing is known.
     return (await rendered(broadcast, stranger)) ?? subject
   }
 }

@@ -3,11 +3,12 @@ import type { Broadcast } from './broadcast.js'
 import { hasRest } from './variant.js'
 
 /*
- * Who has got a mail of the test of a campaign. A contact's place in it is a hash (`variant.ts`), so that whoever joins the
- * audience after the test has the place of one of its people: they get the version that was chosen, as all others do.
+ * Who has got a mail of a campaign's test. A contact's place in the test is a hash (`variant.ts`), so somebody who
+ * joins the audience after the test may have the place of one of its people: they get the chosen version, as all others
+ * do.
  */
 
-/** Writes down who gets a mail of the test, with these mails. */
+/** Writes down who gets a mail of the test, in the transaction of these mails. */
 export async function noteTested(
   tx: Tx,
   broadcast: Broadcast,
@@ -21,7 +22,7 @@ export async function noteTested(
     .execute()
 }
 
-/** Which of some contacts got a mail of the test; undefined: nobody has written it down, as with older releases. */
+/** Which of some contacts got a mail of the test; undefined: nobody has written it down, as in older releases. */
 export async function testedAmong(
   read: Read,
   broadcastId: string,

@@ -29,8 +29,8 @@ export const refillOf = (read: Read, broadcast: Broadcast): Promise<string | und
   segmentsFilling(read, segmentsIn(whomOf(broadcast)))
 
 /**
- * Whether the segments of a campaign that is due are up to date with all that was there at the first look. Where they are
- * not, the campaign keeps why, and up to which mark it waits.
+ * Whether the segments of a due campaign include everything that existed at the first look. If not, the campaign stores
+ * the reason, and the mark up to which it waits.
  */
 export async function awaitSegments(deps: WaitDeps, broadcast: Broadcast): Promise<boolean> {
   const { store, clock } = deps

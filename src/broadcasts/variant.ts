@@ -7,10 +7,10 @@ import type { BroadcastVariantRow, Read } from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
 import type { ContentInput } from './content.js'
 
-/** A version of a campaign as a row has it. */
+/** A version of a campaign, as its row has it. */
 export type Variant = Selectable<BroadcastVariantRow>
 
-/** A version as a request gives it: what is not given is as the campaign has it. */
+/** A version as a request gives it; what is missing is as in the campaign. */
 export interface VariantInput extends ContentInput {
   key?: string | undefined
   subject?: string | undefined
@@ -20,12 +20,12 @@ export interface VariantInput extends ContentInput {
 
 /** How the versions of a campaign are tried. */
 export interface VariantTest {
-  /** Percent of the audience that the test goes to. */
+  /** Which percentage of the audience gets the test. */
   share: number
   /** Hours after the last mail of the test. */
   decideAfter: number | 'by hand'
   by: 'clicks' | 'opens'
-  /** What the rest gets where none is better for sure: the first version, or nothing before somebody chooses. */
+  /** What the rest gets if none is surely better: the first version, or nothing before somebody chooses. */
   ifClose: 'control' | 'wait'
 }
 
@@ -36,25 +36,27 @@ export const usualTest: VariantTest = {
   ifClose: 'control',
 }
 
-/** So many people each version is tried on, at least. */
+/** On how many people each version must be tried, at least. */
 export const leastOfVariant = 100
 
-/** The cursor of a campaign whose test is made, and whose rest waits for the decision; behind each contact's id. */
+/**
+ * The cursor of a campaign whose test is made, and whose rest waits for the decision; it sorts after each contact's id.
+ */
 export const endOfTest = '~~'
 
-/** Of a campaign's row; undefined: it has no versions. */
+/** The test in a campaign's row; undefined: it has no versions. */
 export const variantTestOf = ({
   variant_test,
 }: Pick<Broadcast, 'variant_test'>): VariantTest | undefined =>
   variant_test === null ? undefined : (JSON.parse(variant_test) as VariantTest)
 
-/** Whether a campaign is tried on a part of its audience now. */
+/** Whether a campaign is now tried on a part of its audience, so that the rest is still to come. */
 export function hasRest(broadcast: Pick<Broadcast, 'variant_test' | 'winner'>): boolean {
   const test = variantTestOf(broadcast)
   return test !== undefined && test.share < 100 && broadcast.winner === null
 }
 
-/** The versions of a campaign by their keys; the first is the one that the others are compared with. */
+/** The versions of a campaign by their keys; the others are compared with the first. */
 export const variantsOf = async (read: Read, broadcastId: string): Promise<Variant[]> =>
   await read
     .selectFrom('broadcast_variants')
@@ -63,7 +65,7 @@ export const variantsOf = async (read: Read, broadcastId: string): Promise<Varia
     .orderBy('key')
     .execute()
 
-/** A number from 0 up to 1 for a contact: of a campaign always the same, and of each campaign another. */
+/** A number from 0 up to 1 for a contact: always the same in one campaign, and another in each campaign. */
 const lotOf = (broadcastId: string, contactId: string): number =>
   createHash('sha256').update(`${broadcastId} ${contactId}`).digest().readUInt32BE(0) / 2 ** 32
 
@@ -71,13 +73,16 @@ const lotOf = (broadcastId: string, contactId: string): number =>
 export const testSize = (audience: number, { share }: Pick<VariantTest, 'share'>): number =>
   Math.ceil((audience * share) / 100)
 
-/** The part of a campaign with versions that its mails go to now: its test, or the rest. */
+/** The part of a campaign with versions to which its mails go now: its test, or the rest. */
 export interface Part {
-  /** Whether a contact is of it: asked of each once, in their order. `tested`: who has got a mail of the test, where that was written down. */
+  /**
+   * Whether a contact belongs to it; asked once for each, in their order. `tested`: who has got a mail of the test, if
+   * that was written down.
+   */
   takes(contactId: string, tested: ReadonlySet<string> | undefined): boolean
   /** The version of the nth mail of this turn, from 0 on. */
   versionOf(n: number): Variant | undefined
-  /** How many were looked at for the test, and drawn, since it was asked last. */
+  /** How many people were looked at for the test, and how many drawn, since the last call. */
   drawn(): { seen: number; drawn: number }
 }
 
@@ -85,9 +90,10 @@ type Parted = Pick<Broadcast, 'id' | 'winner' | 'variant_test' | 'audience' | 'r
   Pick<Broadcast, 'test_seen' | 'test_drawn'>
 
 /**
- * While a campaign is tried, its test is drawn by lot from its audience in one pass, so that it has exactly `testSize` people
- * (Knuth, TAOCP 2 §3.4.2, algorithm S), and its versions come in turn, so that each has as many; once one is chosen, all who
- * were not tested get that. Where the audience has shrunk since it was counted, the last ones are drawn for sure.
+ * While a campaign is tried, its test is drawn by lot from its audience in one pass, so that it has exactly `testSize`
+ * people (Knuth, TAOCP 2 §3.4.2, algorithm S). Versions take turns, so that each has as many. Once a version is chosen,
+ * everybody who was not tested gets it. Where the audience has shrunk since it was counted, the last people are drawn
+ * for sure.
  */
 export function makePart(broadcast: Parted, variants: readonly Variant[]): Part {
   const { id, winner, audience, recipients } = broadcast
@@ -124,7 +130,7 @@ export function makePart(broadcast: Parted, variants: readonly Variant[]): Part 
   }
 }
 
-/** A campaign as one of its versions has it. */
+/** A campaign with the content of one of its versions. */
 export function asVariant(broadcast: Broadcast, variant: Variant | undefined): Broadcast {
   if (variant === undefined) return broadcast
   const { subject, from_name, preview_text, body_id, blocks } = variant
@@ -137,7 +143,7 @@ export function asVariant(broadcast: Broadcast, variant: Variant | undefined): B
   })
 }
 
-/** A campaign as its recipients get it: once for each of its versions, or once without a key where it has none. */
+/** A campaign as its recipients get it: once for each of its versions, or once without a key if it has none. */
 export async function asRecipientsGet(
   read: Read,
   broadcast: Broadcast,
@@ -147,7 +153,7 @@ export async function asRecipientsGet(
   return variants.map((one) => ({ key: one.key, seen: asVariant(broadcast, one) }))
 }
 
-/** The sender by another name. */
+/** The sender with another name. */
 export function withName(header: string, name: string | null): string {
   const mailbox = name === null ? undefined : parseMailbox(header)
   if (mailbox === undefined || name === null) return header

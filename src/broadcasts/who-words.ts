@@ -3,7 +3,7 @@ import type { Broadcast } from './broadcast.js'
 import type { AskedByRule } from './people-rule.js'
 import type { Who } from './report-people.js'
 
-/** Whom each list of people is of, in words. */
+/** What each list of people contains, in words. */
 export const whoWords: Record<Who, { label: string; says: string }> = {
   not_sent: { label: 'Never sent', says: 'to whom it never went out: the rest was cancelled' },
   left_out: {
@@ -36,7 +36,7 @@ export const whoWords: Record<Who, { label: string; says: string }> = {
   cancelled: { label: 'Cancelled', says: 'whose mail was cancelled' },
 }
 
-/** What the segment of the people behind a number of a campaign's report is called. */
+/** The name of the segment of the people behind a number of a campaign's report. */
 export function nameOfPeople(
   { name, subject }: Pick<Broadcast, 'name' | 'subject'>,
   asked: AskedByRule,
@@ -55,5 +55,5 @@ export function nameOfPeople(
   return [...label].slice(0, mostName).join('')
 }
 
-// As long as the names of segments may be.
+// The greatest length of a segment's name.
 const mostName = 100

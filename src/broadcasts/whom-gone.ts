@@ -5,8 +5,8 @@ import type { Broadcast } from './broadcast.js'
 import { stillThere, whomOf } from './whom.js'
 
 /**
- * Which list or segment of a campaign's audience is gone, in a sentence: by its name, as far as that is known. Undefined
- * where all are there.
+ * Which list or segment of a campaign's audience was deleted, in a sentence, by its name if that is known. Undefined
+ * where all exist.
  */
 export async function goneWords(
   read: Read,
@@ -31,7 +31,7 @@ export async function goneWords(
   return `${all.slice(0, 1).toUpperCase()}${all.slice(1)} of its audience ${lists.length + segments.length === 1 ? 'was' : 'were'} deleted`
 }
 
-/** Of those that were deleted before names were kept, the audit log has it where a person or a key has deleted them. */
+/** For things deleted before names were kept: the audit log has the name if a person or a key deleted them. */
 async function nameInAudit(
   read: Read,
   accountId: string,

@@ -4,7 +4,10 @@ import { ShapeError } from '../fields/index.js'
 import { brokenParts, requireSegment } from '../segments/index.js'
 import { type BroadcastRow, likeAnyCase, type Read } from '../store/index.js'
 
-/** Whom a campaign is for: everybody of these lists and segments, once, less those of the others. Ids, in lower case. */
+/**
+ * The audience of a campaign: everybody in these lists and segments, once, without the people of the excluded ones.
+ * Ids, in lower case.
+ */
 export interface Whom {
   lists: readonly string[]
   segments: readonly string[]
@@ -12,16 +15,16 @@ export interface Whom {
   withoutSegments: readonly string[]
 }
 
-/** Whom a campaign is for, less who is suppressed or has left its topic. */
+/** The audience of a campaign, without people who are suppressed or have left its topic. */
 export interface Audience {
   accountId: string
   whom: Whom
   topicId: string | null
-  /** Of its mails: transactional are those of a notice. Marketing by default. */
+  /** The kind of its mails: those of a notice are transactional. Marketing by default. */
   type?: 'transactional' | 'marketing'
 }
 
-/** Everybody on one list. */
+/** The audience of one whole list. */
 export const ofList = (listId: string): Whom => ({
   lists: [listId.toLowerCase()],
   segments: [],
@@ -29,10 +32,10 @@ export const ofList = (listId: string): Whom => ({
   withoutSegments: [],
 })
 
-/** So many lists and segments an audience may name. */
+/** How many lists and segments an audience may name. */
 export const mostParts = 20
 
-/** The list, where the audience is one list and nothing else. */
+/** The list, if the audience is one list and nothing else. */
 export function onlyListOf(whom: Whom): string | undefined {
   const { lists, segments, withoutLists, withoutSegments } = whom
   const others = segments.length + withoutLists.length + withoutSegments.length
@@ -42,7 +45,7 @@ export function onlyListOf(whom: Whom): string | undefined {
 /** Whether it names nobody, as the audience of a draft may. */
 export const isNobody = ({ lists, segments }: Whom) => lists.length + segments.length === 0
 
-/** How a request says it: one list, or an audience. */
+/** How a request gives it: one list, or an audience. */
 export interface WhomInput {
   listId?: string | undefined
   audience?: { [P in keyof Whom]?: readonly string[] | undefined } | undefined
@@ -72,11 +75,11 @@ export function whomIn({ listId, audience }: WhomInput): Whom {
   throw new ApiError('validation_error', message)
 }
 
-/** Of a campaign's row. */
+/** The audience in a campaign's row. */
 export const whomOf = ({ list_id, whom }: Pick<BroadcastRow, 'list_id' | 'whom'>): Whom =>
   whom === null ? ofList(list_id) : (JSON.parse(whom) as Whom)
 
-/** As a row keeps it: one list has a column of its own. */
+/** The audience in the form of a row: a single list has a column of its own. */
 export function whomColumns(whom: Whom): Pick<BroadcastRow, 'list_id' | 'whom'> {
   const listId = onlyListOf(whom)
   return listId === undefined
@@ -85,9 +88,9 @@ export function whomColumns(whom: Whom): Pick<BroadcastRow, 'list_id' | 'whom'> 
 }
 
 /**
- * Throws a 404 for a list or segment that the account has not, or no more, or whose rule names what is gone, and a 400 for nobody unless that `mayBeEmpty`,
- * as of a draft, whose segments may be broken too. What `except` has too is not asked for: a draft keeps what has gone since
- * until somebody takes it off.
+ * Throws a 404 for a list or segment that the account does not have (any more), or whose rule names something deleted.
+ * Throws a 400 for nobody, unless that `mayBeEmpty`, as for a draft, whose segments may be broken too. Parts that
+ * `except` has are not checked: a draft keeps a deleted part until somebody removes it.
  */
 export async function requireWhom(
   read: Read,
@@ -106,7 +109,7 @@ export async function requireWhom(
   }
   for (const id of asked([...whom.segments, ...whom.withoutSegments])) {
     const { name, rule } = await requireSegment(read, accountId, id)
-    // Such a segment holds for nobody: those whom it was to leave out would be mailed.
+    // Such a segment matches nobody: the people whom it should leave out would be mailed.
     const [broken] = mayBeEmpty ? [] : await brokenParts(read, accountId, rule)
     if (broken !== undefined) {
       const message = `The segment "${name}" asks for a ${broken.thing} that is deleted: change its rule`
@@ -115,7 +118,7 @@ export async function requireWhom(
   }
 }
 
-/** What of an audience is still there. */
+/** The parts of an audience that still exist. */
 export async function stillThere(read: Read, accountId: string, whom: Whom): Promise<Whom> {
   const among = async (
     ids: readonly string[],
@@ -140,7 +143,7 @@ export async function stillThere(read: Read, accountId: string, whom: Whom): Pro
   }
 }
 
-/** Campaigns that are to go to a list or segment, or are on their way to it, newest first; at most a few of them. */
+/** Campaigns that will be sent, or are being sent, to a list or segment, newest first; only a few of them. */
 export async function campaignsTo(
   read: Read,
   accountId: string,

@@ -10,24 +10,24 @@ import { areLater, type Later, putOff, takeLater } from './own-time.js'
 import { noteTested } from './tested.js'
 import { endOfTest, usualTest, variantTestOf } from './variant.js'
 
-/** The mails of some contacts: those behind `before` up to `after`. */
+/** The mails of some contacts: those after `before` up to `after`. */
 export interface Slice {
   before: string
   after: string
   mails: NewMail[]
-  /** Who gets none. */
+  /** The people who get no mail. */
   leftOut: readonly LeftOut[]
-  /** Who gets theirs later. */
+  /** The people who get their mail later. */
   later: readonly Later[]
-  /** Whose time has come, and who is no more among those that come later. */
+  /** Those whose time has come: they are no longer among the later ones. */
   taken: readonly Later[]
-  /** When the mail behind these may leave, where the campaign has a rate. */
+  /** When the mail after these may leave, where the campaign has a rate. */
   pacedTo: number | null
   /** When to go on; null: now. */
   nextAt: number | null
-  /** They are the last of the list. */
+  /** These are the last of the list. */
   done: boolean
-  /** How many were looked at for its test, and drawn; undefined: it has none. */
+  /** How many people were looked at for its test, and how many drawn; undefined: it has no test. */
   draw: { seen: number; drawn: number } | undefined
 }
 
@@ -37,14 +37,14 @@ export interface BroadcastSlice {
 }
 
 /**
- * Resolves with whether the mails were made: not where the campaign was paused, or somebody else has made them.
- * Rejects with a 402 where the list has grown since the dispatch, and the plan has no room for those.
+ * Resolves with whether the mails were made: not where the campaign was paused, or somebody else has made them. Rejects
+ * with a 402 where the list has grown since the dispatch, and the plan has no room for the new people.
  */
 export type WriteSlice = (of: BroadcastSlice) => Promise<boolean>
 
 /**
- * The way of slices to the disk. One of a hundred mails is written by itself, in a few statements of as many rows;
- * small ones share them with what waits.
+ * Writes slices to the disk. A slice of a hundred mails is written by itself, in a few statements of as many rows;
+ * small slices share a transaction with whatever waits.
  */
 export function makeWriteSlice(deps: SliceDeps): WriteSlice {
   return deps.store.gather<BroadcastSlice, boolean>(
@@ -75,7 +75,7 @@ async function writeSlice(
   const { before, after: cursor, mails, later, taken, pacedTo, nextAt, done, draw } = slice
   const at = deps.clock.now()
   const out = countsLeftOut(slice.leftOut)
-  // The cursor stands still while those who come later have their turn: their rows say who has had it.
+  // The cursor stands still while the later recipients have their turn: their rows say who has had it.
   if (taken.length > 0 && !(await areLater(tx, id, taken))) return false
   const [now] = await advance(tx, {
     id,
@@ -86,7 +86,7 @@ async function writeSlice(
     at,
     pacedTo,
     nextAt,
-    // Only those who get it by their own clocks are waited for here.
+    // Only recipients by their own clocks are waited for here.
     reason: nextAt === null ? null : `It goes on at ${utcTime(nextAt)}, by its recipients’ clocks`,
     winner: broadcast.winner,
     seen: draw?.seen ?? 0,
@@ -102,7 +102,7 @@ async function writeSlice(
   await putOff(tx, id, later)
   if (taken.length > 0) await takeLater(tx, id, taken)
   const { audience, recipients, sentAt } = now
-  // The dispatch has counted whom the list had then.
+  // The dispatch has counted the people who were on the list then.
   const grown = recipients - audience
   if (grown > 0 && mails.length > 0) await countGrown(tx, deps, broadcast, { mails: grown, at })
   await insertMails(tx, deps, broadcast, mails)
@@ -129,7 +129,7 @@ async function endTest(tx: Tx, broadcast: Broadcast, at: number): Promise<void> 
     .execute()
 }
 
-/** Counts those who were not there at the dispatch, in the month in which their mails are made. */
+/** Counts people who came after the dispatch, in the month in which their mails are made. */
 async function countGrown(
   tx: Tx,
   { plans }: SliceDeps,
@@ -155,7 +155,7 @@ interface Advance {
   nextAt: number | null
   /** What it waits for; null: nothing. */
   reason: string | null
-  /** The version that the rest gets, as it was when they were read. */
+  /** The version for the rest, as it was when they were read. */
   winner: string | null
   seen: number
   drawn: number
@@ -172,7 +172,7 @@ interface Advanced {
   sentAt: number | null
 }
 
-/** Nothing else moves the cursor from `before`: who finds it elsewhere, or the campaign paused, makes no mail. */
+/** Nothing else moves the cursor from `before`: whoever finds it elsewhere, or the campaign paused, makes no mail. */
 const advance = prepared<Advance, Advanced>((db, of) =>
   db
     .updateTable('broadcasts')
@@ -197,7 +197,7 @@ const advance = prepared<Advance, Advanced>((db, of) =>
     .where('status', '=', 'sending')
     .where('cursor', '=', of.before)
     .where('expanded', '=', 0)
-    // Its audience is gone through twice: for the test, and for the rest.
+    // Its audience is passed twice: for the test, and for the rest.
     .where('winner', 'is not distinct from', of.winner)
     .returning(['audience', 'recipients', 'sent_at as sentAt']),
 )

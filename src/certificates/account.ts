@@ -4,7 +4,7 @@ import type { AcmeAccountRow, Read, Store } from '../store/index.js'
 import type { Directory } from './directory.js'
 import { AcmeProblem } from './problem.js'
 
-/** Our account at a directory: its key is made once, and lives in the database, so that backups have it. */
+/** Our account at a directory. Its key is made once, and lives in the database, so that backups have it. */
 export interface AcmeAccount
   extends Pick<AcmeAccountRow, 'url' | 'email' | 'failures' | 'next_at'> {
   /** PEM. */
@@ -17,7 +17,7 @@ interface Deps {
   config: Pick<Config, 'tls'>
 }
 
-/** That of the directory in the settings; its key is made where there is none. */
+/** Our account at the configured directory; a key is made where there is none. */
 export async function ownAccount({ store, key, config }: Deps): Promise<AcmeAccount> {
   const { directory } = config.tls
   const known = await accountRow(store.read, directory)
@@ -47,18 +47,18 @@ export async function register(
   const { directory, email, agreeToTerms } = config.tls
   if (account.url !== null && account.email === email) return
   const contact = email === '' ? [] : [`mailto:${email}`]
-  // RFC 8555 §7.3: with a key that it knows the directory answers with the account that is there.
+  // RFC 8555 §7.3: for a known key the directory answers with the existing account.
   await client.createAccount({ termsOfServiceAgreed: agreeToTerms, contact })
   await setAccount(store, directory, { url: client.getAccountUrl(), email })
 }
 
-/** The directory does not know the account any more: it is made again with the same key. */
+/** If the directory no longer knows the account, it is registered again with the same key. */
 export async function forgetWhenUnknown(store: Store, directory: string, error: unknown) {
   if (!(error instanceof AcmeProblem) || error.type !== 'accountDoesNotExist') return
   await setAccount(store, directory, { url: null })
 }
 
-/** Changes what is kept of our account at a directory; its key stays as it is. */
+/** Changes what is stored of our account at a directory, except its key. */
 export async function setAccount(
   store: Store,
   directory: string,

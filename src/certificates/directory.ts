@@ -6,14 +6,16 @@ import { messageOf } from '../errors/index.js'
 import { AcmeProblem, problemOf } from './problem.js'
 import { exchange, retryAfterMs, type Transport } from './transport.js'
 
-/** A directory of ACME (RFC 8555), with an account key of ours. Rejects with an `AcmeProblem`, or for the network. */
+/**
+ * An ACME directory (RFC 8555), with an account key of ours. Rejects with an `AcmeProblem`, or with a network error.
+ */
 export interface Directory {
   client: Client
-  /** A request for a certificate for one name, signed by the key it is for. Both PEM. */
+  /** A request for a certificate for one name, signed by the certificate's own key. Both PEM. */
   request(name: string, key: string): Promise<string>
-  /** What the last answer asked to wait, in ms; undefined when it asked nothing. */
+  /** How long the last answer asked us to wait, in ms; undefined when it did not. */
   askedToWaitMs(): number | undefined
-  /** RFC 9773: when this certificate (PEM) should be replaced. Undefined: the directory says nothing of it. */
+  /** RFC 9773: when this certificate (PEM) should be replaced. Undefined: the directory does not say. */
   renewalInfo(cert: string): Promise<RenewalInfo | undefined>
 }
 
@@ -31,15 +33,15 @@ export interface DirectoryOptions {
   /** PEM. */
   accountKey: string
   accountUrl: string | undefined
-  /** Goes with the making of our account. */
+  /** Sent when our account is made. */
   externalAccount: ExternalAccount | undefined
   transport: Transport
 }
 
 /**
- * Speaks to a directory by acme-client, whose requests all go through our bounded transport: its own would wait
- * for as long as a Retry-After says, and keeps no type of an error. One at a time in a process, as its
- * transport is the package's. Loaded here only: listeners need none of it.
+ * Speaks to a directory by acme-client. All its requests go through our bounded transport: its own would wait as long
+ * as a Retry-After says, and drops the types of errors. One at a time in a process, as the package has only one
+ * transport. It is loaded only here: listeners need none of it.
  */
 export async function openDirectory(options: DirectoryOptions): Promise<Directory> {
   const { url: directoryUrl, accountKey, accountUrl, externalAccount, transport } = options
@@ -74,7 +76,7 @@ export async function openDirectory(options: DirectoryOptions): Promise<Director
 
 async function ask(transport: Transport, asked: Parameters<typeof exchange>[1]) {
   const answer = await exchange(transport, asked)
-  // RFC 8555 §6.5: a nonce that was too old is no fault; the client tries once more by itself.
+  // RFC 8555 §6.5: a nonce that was too old is no fault; the client itself tries once more.
   const isRefused = answer.status >= 400 && !/:badNonce"/.test(answer.text)
   if (isRefused) throw problemOf(answer, transport.clock.now())
   // 3xx: a directory does not send its clients elsewhere.
@@ -100,10 +102,10 @@ async function askRenewalInfo(
   const { json, headers } = await get(`${renewalInfo.replace(/\/$/, '')}/${id}`)
   const { start, end } = (json.suggestedWindow ?? {}) as Record<string, unknown>
   const [startsAt, endsAt] = [Date.parse(`${start}`), Date.parse(`${end}`)]
-  // RFC 9773 §4.2: a window that ends before it begins says nothing.
+  // RFC 9773 §4.2: a window that ends before it begins means nothing.
   if (!(startsAt < endsAt)) return undefined
   const againMs = retryAfterMs(headers['retry-after'], transport.clock.now()) ?? 6 * hourMs
-  // RFC 9773 §4.3.2: bounds for what a server may ask.
+  // RFC 9773 §4.3.2: bounds on what a server may ask.
   return { id, startsAt, endsAt, againMs: Math.min(Math.max(againMs, hourMs), 24 * hourMs) }
 }
 
@@ -112,14 +114,14 @@ export function renewalId(cert: string): string | undefined {
   const { raw, serialNumber } = new X509Certificate(cert)
   const at = raw.indexOf(authorityKeyId)
   if (at < 0) return undefined
-  // SEQUENCE { [0] keyIdentifier }, inside of an OCTET STRING; all lengths are one byte long.
+  // SEQUENCE { [0] keyIdentifier }, within an OCTET STRING; all lengths are one byte long.
   const start = at + authorityKeyId.length + 4
   if (raw[start] !== 0x80) return undefined
   const length = raw[start + 1] ?? 0
   const keyId = raw.subarray(start + 2, start + 2 + length)
   const hex = serialNumber.length % 2 === 0 ? serialNumber : `0${serialNumber}`
   const serial = Buffer.from(hex, 'hex')
-  // DER: a leading bit of 1 would make it negative.
+  // DER: with a leading bit of 1 the number would be negative.
   const der = (serial[0] ?? 0) > 127 ? Buffer.concat([Buffer.of(0), serial]) : serial
   return `${keyId.toString('base64url')}.${der.toString('base64url')}`
 }
@@ -127,7 +129,7 @@ export function renewalId(cert: string): string | undefined {
 // 2.5.29.35, RFC 5280 §4.2.1.1.
 const authorityKeyId = Buffer.of(0x06, 0x03, 0x55, 0x1d, 0x23)
 
-/** What went wrong, for people: who said it, and what. */
+/** What went wrong, for people: whose message it is, and its text. */
 export const causeOf = (error: unknown) =>
   error instanceof AcmeProblem && error.type !== ''
     ? `${error.message} (${error.type})`

@@ -11,15 +11,17 @@ export interface DnsRecords {
   remove(name: string, value: string): Promise<void>
 }
 
-/** The operator's own names, where there is a way into the operator's zones; customers' zones are not written into. */
+/**
+ * The operator's own names, where Posthorn can write into the operator's zones. It never writes into customers' zones.
+ */
 export const isByDns = ({ tls }: Pick<Config, 'tls'>, { domain }: WantedName): boolean =>
   (tls.dnsHook !== '' || tls.dnsServer !== '') && domain === undefined
 
-// As long is looked for what was published; then the directory is asked all the same.
+// How long to look for the published record; then the directory is asked all the same.
 const publishedWithinMs = 30_000
 const lookEveryMs = 2_000
 
-/** By the program of `tls.dns_hook`, or by updates to `tls.dns_server`. */
+/** Uses the program of `tls.dns_hook`, or updates to `tls.dns_server`. */
 export function makeDnsRecords(deps: DnsRecordsDeps): DnsRecords {
   const { config, clock, resolver, signal } = deps
   const publish = config.tls.dnsServer === '' ? programOf(deps) : updatesOf(deps)

@@ -4,11 +4,11 @@ import type { DnsRecordsDeps, PublishRecord } from './dns-record.js'
 import { AcmeProblem } from './problem.js'
 
 const run = promisify(execFile)
-// A provider's interface may need a minute; what hangs is ended.
+// A provider's interface may need a minute; a program that hangs is ended.
 const longestMs = 120_000
 const mostBytes = 64 * 1_024
 
-/** The program of `tls.dns_hook`. Rejects with its words where it fails. */
+/** The program of `tls.dns_hook`. Rejects with the program's words where it fails. */
 export function programOf({ config, signal }: DnsRecordsDeps): PublishRecord {
   const program = config.tls.dnsHook
   return async (verb, record, value) => {
@@ -18,7 +18,7 @@ export function programOf({ config, signal }: DnsRecordsDeps): PublishRecord {
         killSignal: 'SIGKILL',
         maxBuffer: mostBytes,
         signal,
-        // None of our own secrets.
+        // The program gets none of our own secrets.
         env: { PATH: process.env.PATH ?? '/usr/bin:/bin', HOME: process.env.HOME ?? '/' },
       })
     } catch (cause) {
@@ -28,7 +28,7 @@ export function programOf({ config, signal }: DnsRecordsDeps): PublishRecord {
   }
 }
 
-/** The first line that it wrote to stderr, or how it ended. */
+/** The first line that the program wrote to stderr, or how it ended. */
 function wordsOf(error: unknown): string {
   const { stderr, message } = error as { stderr?: unknown; message?: unknown }
   const [line = ''] = String(stderr ?? '')

@@ -2,7 +2,7 @@ import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { Resolver } from '../dns/index.js'
 
-/** What publishes one: rejects with an AcmeProblem that says why it could not. */
+/** Publishes a record; rejects with an AcmeProblem that says why it could not. */
 export type PublishRecord = (
   change: 'add' | 'remove',
   record: string,
@@ -16,5 +16,5 @@ export interface DnsRecordsDeps {
   signal: AbortSignal
 }
 
-/** RFC 8555 §8.4: where the directory looks. */
+/** RFC 8555 §8.4: the name at which the directory looks. */
 export const recordOf = (name: string) => `_acme-challenge.${name}`

@@ -5,10 +5,10 @@ import { messageOf } from '../errors/index.js'
 import { type DnsRecordsDeps, type PublishRecord, recordOf } from './dns-record.js'
 import { AcmeProblem } from './problem.js'
 
-// A record may stand elsewhere, in a zone that is made for challenges; a circle of such names ends here.
+// The record may be in another zone, made for challenges. This ends circles of such names.
 const mostAliases = 4
 
-/** Updates (RFC 2136) to `tls.dns_server`, signed by its key. */
+/** Updates (RFC 2136) to `tls.dns_server`, signed with its key. */
 export function updatesOf(deps: DnsRecordsDeps): PublishRecord {
   const { dnsServer } = deps.config.tls
   return async (kind, record, value) => {
@@ -22,12 +22,12 @@ export function updatesOf(deps: DnsRecordsDeps): PublishRecord {
   }
 }
 
-/** For the doctor: resolves with the zone where the key may ask for changes of it; rejects with why it may not. */
+/** For the doctor: resolves with the zone where the key may ask for changes; rejects with why it may not. */
 export async function tryUpdates(deps: DnsRecordsDeps, name: string): Promise<string> {
   return await updateAt(deps, await placeOf(deps.resolver, recordOf(name)), [])
 }
 
-/** RFC 8555 §8.4: the directory follows CNAME records, so the record is put where they lead. */
+/** RFC 8555 §8.4: the directory follows CNAME records, so the record is put at their end. */
 async function placeOf(resolver: Resolver, record: string): Promise<string> {
   let name = record
   for (let i = 0; i < mostAliases; i++) {

@@ -7,38 +7,38 @@ import type { Log } from '../log/index.js'
 import { type Certificate, readCertificate } from '../smtpd/index.js'
 import { certificateFile, certificatesDir, isFileName } from './files.js'
 
-/** The two may be one file that holds both. */
+/** Both may be the same file. */
 export interface CertificateFiles {
   certificate: string
   key: string
 }
 
-/** A certificate that can be offered: its PEM, and what a listener chooses it by. */
+/** A certificate that can be offered: its PEM, and what a listener needs to choose it. */
 export interface HeldCertificate extends Certificate {
   source: 'file' | 'acme'
   files: CertificateFiles
-  /** Host names in lower case; `*.example.com` is one. */
+  /** Host names in lower case; `*.example.com` may be one. */
   names: readonly string[]
   endsAt: number
 }
 
-/** What a listener of TLS asks, of files that lie on this machine: nothing here waits. */
+/** What a TLS listener asks; all answers come from files on this machine, and nothing here waits. */
 export interface Certificates {
   /**
-   * For the name that a client gave (SNI). A pair of files that is for the name wins, then what ACME brought for
-   * it, then whatever is there for others: the first pair of files, or that of the usual name. Undefined:
-   * there is none at all.
+   * The certificate for the name that a client gave (SNI). A pair of files for the name wins, then ACME's certificate
+   * for it, then any certificate for others: the first pair of files, or that of the usual name. Undefined: there is
+   * none at all.
    */
   forName(serverName?: string): HeldCertificate | undefined
-  /** Whether one is held for this very name. */
+  /** Whether there is a certificate for this very name. */
   isFor(serverName: string): boolean
-  /** All that are held, for servers that want to be told every name before. */
+  /** All certificates, for servers that must know every name beforehand. */
   all(): readonly HeldCertificate[]
-  /** Calls when a `reload` has found another certificate; the returned function takes it back. */
+  /** Calls when a `reload` has found another certificate; the returned function ends that. */
   onChange(listener: () => void): () => void
   /**
-   * Looks again for what is new. Files that are no use, or cannot be read, leave the pair of before in its place, and
-   * are told. Never throws: whoever asks (SIGHUP, a timer) must not end for it.
+   * Looks again for new files. Files that are unusable or unreadable leave the earlier pair in its place, and are
+   * reported. Never throws: its caller (SIGHUP, a timer) must not end because of it.
    */
   reload(): void
 }
@@ -46,18 +46,18 @@ export interface Certificates {
 export interface CertificatesOptions {
   dataDir: string
   log: Log
-  /** Pairs of the operator's, the usual one first; those without a name (`''`) are left out. */
+  /** The operator's pairs, the usual one first; those without a name (`''`) are left out. */
   files: readonly CertificateFiles[]
-  /** The name whose certificate is for clients that give none, or one that is not known. */
+  /** The name whose certificate clients get that give no name, or an unknown one. */
   usual: string
 }
 
-/** Reads what there is. OperatorError when a pair of the operator's is no use. */
+/** Reads the present files. OperatorError when a pair of the operator's is unusable. */
 export function openCertificates(options: CertificatesOptions): Certificates {
   const { dataDir, log, usual } = options
   const listeners = new Set<() => void>()
   const pairs = options.files.filter(({ certificate }) => certificate !== '')
-  // By their files, which ACME never shares with the operator.
+  // By their files: ACME never shares these with the operator.
   let held = new Map<string, Stamped>()
   const look = (isFirst: boolean) => {
     const found = new Map<string, Stamped>()
@@ -95,7 +95,7 @@ export function openCertificates(options: CertificatesOptions): Certificates {
       found.set(files.certificate, { stamp, held: readHeld(files, source) })
     } catch (error) {
       if (mustBeGood) throw error
-      // Half a pair is there while it is written; the next look reads it again.
+      // While a pair is written there may be half of it; the next look reads it again.
       if (known !== undefined) found.set(files.certificate, known)
       log.error({ cause: messageOf(error) }, 'A certificate is not used')
     }
@@ -106,7 +106,7 @@ export function openCertificates(options: CertificatesOptions): Certificates {
   const ofName = (name: string) => all().find(({ names }) => names.some((one) => covers(one, name)))
   return {
     all,
-    // A wildcard must not let through what is no name: an address is made of it.
+    // A wildcard must not match what is no name: the result becomes an address.
     isFor: (serverName) =>
       isFileName(serverName.toLowerCase()) && ofName(canonicalName(serverName)) !== undefined,
     forName(serverName = usual) {
@@ -128,7 +128,7 @@ export function openCertificates(options: CertificatesOptions): Certificates {
   }
 }
 
-/** Tells whether files have changed since the last look, without reading them. Never throws. */
+/** A stamp that tells, without reading files, whether they have changed since the last look. Never throws. */
 export function stampOf({ certificate, key }: CertificateFiles): string {
   return [certificate, key]
     .map((file) => {
@@ -136,14 +136,14 @@ export function stampOf({ certificate, key }: CertificateFiles): string {
         const { mtimeMs, ino, size } = statSync(file)
         return `${mtimeMs} ${ino} ${size}`
       } catch (error) {
-        // Missing, or in a folder that this user may not enter: whoever reads it says so.
+        // Missing, or in a folder that this user may not enter: whoever reads the file says so.
         return messageOf(error)
       }
     })
     .join()
 }
 
-/** The names that ACME brought a certificate for. Throws when the folder is there and cannot be read. */
+/** The names that have a certificate from ACME. Throws when the folder exists and cannot be read. */
 export function heldNames(dataDir: string): string[] {
   try {
     return readdirSync(certificatesDir(dataDir))
@@ -152,7 +152,7 @@ export function heldNames(dataDir: string): string[] {
       .filter(isFileName)
       .sort()
   } catch (error) {
-    // None has come yet. Any other fault must not look like this: all names would be ordered again.
+    // No certificate has come yet. Any other error must not look like this: all names would be ordered again.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error
   }
@@ -162,13 +162,13 @@ function readHeld(files: CertificateFiles, source: HeldCertificate['source']): H
   const pair = readCertificate(files)
   if (pair === undefined) throw new Error('No file of a certificate is named')
   const leaf = new X509Certificate(pair.cert)
-  // The key is in the same file; what is handed out as the certificate has none.
+  // The key is in the same file; the certificate that is handed out has none.
   const cert = Buffer.from(pair.cert.toString().replace(privateKeys, ''))
   const endsAt = Date.parse(leaf.validTo)
   return { cert, key: pair.key, source, files, names: namesOf(leaf), endsAt }
 }
 
-/** The certificate that ACME brought for the name; undefined also where it cannot be read. */
+/** ACME's certificate for the name; undefined also where it cannot be read. */
 export function heldOf(dataDir: string, name: string): HeldCertificate | undefined {
   const file = certificateFile(dataDir, name)
   try {
@@ -185,7 +185,7 @@ interface Stamped {
   held: HeldCertificate
 }
 
-/** RFC 6125 §6.4.4: the subject's common name counts where no alternative name is there. */
+/** RFC 6125 §6.4.4: the subject's common name counts where there is no alternative name. */
 function namesOf({ subjectAltName, subject }: X509Certificate): string[] {
   const names = [...(subjectAltName ?? '').matchAll(/DNS:([^\s,"]+)/g)]
   const common = /^CN=(.+)$/m.exec(subject ?? '')

@@ -1,8 +1,8 @@
 /**
- * The certificates of this machine's listeners: which there are, which one a client is offered, and (with
- * `[tls] acme`) how they are got and renewed. What must hold: a listener always has the best certificate that
- * was ever there, whatever the directory does; nobody else gets a private key; a directory is never
- * asked for what it would refuse, or faster than it wants.
+ * The certificates of this machine's listeners: which there are, which one a client is offered, and (with `[tls] acme`)
+ * how they are got and renewed. What must hold: a listener always has the best certificate that ever existed, whatever
+ * the directory does; nobody else gets a private key; a directory is never asked for what it would refuse, nor faster
+ * than it wants.
  */
 
 export { accountRow, acmeAccountPurpose } from './account.js'

@@ -17,9 +17,9 @@ interface Deps {
 }
 
 /**
- * What a run has seen of the directory's limits (`rateLimited`), which its answer does not tell apart. It is taken for
- * one of the registered domain, whose names rest. It is one of our account when the next order, of another domain and
- * another owner, meets it too: no customer alone can bring that about.
+ * What a run has seen of the directory's limits (`rateLimited`); the answer does not say which limit it is. It is first
+ * taken for that of the registered domain, whose names rest. It is taken for our account's when the next order, of
+ * another domain and another owner, meets it too: no customer alone can cause that.
  */
 export function seenLimits(deps: Deps) {
   const { store, clock, config, random, wanted, rows } = deps
@@ -49,7 +49,7 @@ export function seenLimits(deps: Deps) {
   }
 }
 
-/** The operator's own names are told apart by their domains alone. */
+/** Two of the operator's own names are told apart only by their domains. */
 const isOther = (one: WantedName, two: WantedName) =>
   registeredDomain(one.name) !== registeredDomain(two.name) &&
   (one.accountId === undefined || one.accountId !== two.accountId)

@@ -7,7 +7,7 @@ import { type HeldCertificate, heldOf } from './held.js'
 import { type WantedName, wantedNames } from './names.js'
 import { blankRow, readRows, setRow } from './state.js'
 
-/** How a name of ACME stands. Times in ms; `endsAt` and `beganAt` are null where there is no certificate. */
+/** The state of a name of ACME. Times in ms; `endsAt` and `beganAt` are null where there is no certificate. */
 export interface CertificateStanding
   extends WantedName,
     Omit<CertificateRow, 'name' | 'order_key'> {
@@ -21,7 +21,7 @@ interface Deps {
   dataDir: string
 }
 
-/** All names that ACME is to get certificates for; none without `tls.acme`. */
+/** All names for which ACME should get certificates; none without `tls.acme`. */
 export async function listCertificates({
   read,
   config,
@@ -45,7 +45,7 @@ export async function listCertificates({
   })
 }
 
-/** How many names stand how, for those who hold the certificates in memory. */
+/** How many names are in which state, for code that has the certificates in memory. */
 export async function countCertificates(
   read: Read,
   config: Config,
@@ -61,7 +61,7 @@ export async function countCertificates(
   return counts
 }
 
-/** Has the next run of the job order a certificate for the name, however good the one is that there is. */
+/** Makes the next run of the job order a certificate for the name, however good the present one is. */
 export async function askForRenewal(
   { store, clock, config, dataDir }: { store: Store; clock: Clock } & Omit<Deps, 'read'>,
   name: string,
@@ -69,22 +69,23 @@ export async function askForRenewal(
   const now = clock.now()
   const isHeld = heldOf(dataDir, name) !== undefined
   await setRow(store, name, { next_at: now, renew_at: isHeld ? now : null, failures: 0 })
-  // The operator has mended what was wrong, or wants to see it.
+  // The operator has mended the fault, or wants to see it.
   await setAccount(store, config.tls.directory, { next_at: 0 })
 }
 
-/** How soon somebody has to look: what fails has its time to come right by itself. */
+/** How soon somebody has to look: a failure is given time to mend itself. */
 export function urgencyOf(
   { beganAt, endsAt, failed_since: since, domain }: CertificateStanding,
   now: number,
 ): 'burning' | 'daily' | undefined {
   if (beganAt !== null && endsAt !== null) {
-    // By its life: of 90 days it is renewed 30 before its end and tried again every day, of six days three before.
+    // Relative to its life: a 90-day certificate is renewed 30 days before its end and tried again every day, a six-day
+    // one three days before.
     const left = (endsAt - now) / (endsAt - beganAt)
     return left < 1 / 12 ? 'burning' : left < 1 / 4 ? 'daily' : undefined
   }
   const failsForMs = since === null ? 0 : now - since
-  // A customer's host is its owner's to mend: its DNS.
+  // The owner of a customer's host has to mend it: its DNS is theirs.
   if (domain !== undefined) return failsForMs > 24 * hourMs ? 'daily' : undefined
   return failsForMs > hourMs ? 'burning' : undefined
 }

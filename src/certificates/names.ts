@@ -8,14 +8,16 @@ import { isFileName } from './files.js'
 
 type Settings = Pick<Config, 'tls' | 'http' | 'outbound' | 'inbound' | 'submission'>
 
-/** A name that a certificate is kept for. */
+/** A name that needs a certificate. */
 export interface WantedName {
   name: string
-  /** A customer's host for links, of the domain with this name. */
+  /** For a customer's link host: the name of its domain. */
   domain?: string
-  /** The account whose domain that is. */
+  /** The account that has the domain. */
   accountId?: string
-  /** Whether to ask for one now; else only what there is stays: of a customer whose DNS does not lead here now. */
+  /**
+   * Whether to order one now. Otherwise the present one only stays: for a customer whose DNS does not lead here now.
+   */
   isOrdered: boolean
 }
 
@@ -23,7 +25,7 @@ export interface WantedName {
 export async function wantedNames(read: Read, config: Settings): Promise<WantedName[]> {
   const wanted = new Map<string, WantedName>()
   for (const name of ownNames(config)) wanted.set(name, { name, isOrdered: true })
-  // Where a proxy ends the TLS of links, their certificates are its matter.
+  // Where a proxy ends the TLS of links, it also has their certificates.
   if (!config.http.public.tls.enabled) return [...wanted.values()]
   const { trackingHosts: most, trackingHostsPerAccount } = config.tls
   const perAccount = new Map<string, number>()
@@ -40,7 +42,7 @@ export async function wantedNames(read: Read, config: Settings): Promise<WantedN
   return [...wanted.values()]
 }
 
-/** The operator's: of the listeners that have TLS and no files, and those that the settings name. */
+/** The operator's names: of the listeners with TLS and without files, and those in the settings. */
 export function ownNames({ tls, http, outbound, inbound, submission }: Settings): string[] {
   const { public: others, private: own } = http
   const isSmtp =
@@ -62,8 +64,8 @@ const hasAcme = ({ enabled, certificate }: { enabled: boolean; certificate: stri
   enabled && certificate === ''
 
 /**
- * The domain that somebody has registered, as far as names alone tell: two labels, or three below what looks like a
- * registry's own of a country (co.uk, com.ng). A directory's limits are kept for each such domain.
+ * The registered domain, as far as a name alone tells: two labels, or three below what looks like a country's own
+ * registry (co.uk, com.ng). A directory counts its limits for each such domain.
  */
 export function registeredDomain(name: string): string {
   const labels = name.split('.')
@@ -71,7 +73,7 @@ export function registeredDomain(name: string): string {
   return labels.slice(isBelowRegistry ? -3 : -2).join('.')
 }
 
-/** Why a name is not asked for: the DNS leads it elsewhere, or does not answer. Undefined: it leads here. */
+/** Why a name is not ordered: the DNS leads it elsewhere, or does not answer. Undefined: it leads here. */
 export async function elsewhere(
   { resolver, config }: { resolver: Resolver; config: Settings },
   { name, domain }: WantedName,
@@ -86,7 +88,7 @@ export async function elsewhere(
     return { cause: 'it has no address', fix: `publish an A record of ${name}` }
   }
   const own = ownAddresses(config)
-  // Each of them: whoever validates takes one, an IPv6 address before all others.
+  // Every address must be ours: the validating server takes one, and prefers an IPv6 address.
   const stranger = found.find((address) => !own.has(canonicalAddress(address)))
   if (stranger !== undefined) {
     const behind = `if ${stranger} leads here all the same (NAT), add it to tls.addresses`
@@ -95,7 +97,7 @@ export async function elsewhere(
       fix: `let all addresses of ${name} be of this machine; ${behind}`,
     }
   }
-  // A customer's host is asked for by others' word: none of our own network gets a certificate by it.
+  // Others name a customer's host: no name within our own network may get a certificate that way.
   const isCustomers = domain !== undefined && !config.outbound.allowPrivateAddresses
   const inner = isCustomers ? found.find((address) => !isPublicAddress(address)) : undefined
   if (inner === undefined) return undefined

@@ -10,7 +10,7 @@ import { keepAnswer } from './shared.js'
 
 export type OrderOutcome =
   | { kind: 'issued'; chain: string }
-  /** The directory has not decided; the order is taken up again later. */
+  /** The directory has not decided; the order is continued later. */
   | { kind: 'pending'; askedToWaitMs: number | undefined }
 
 export interface OrderDeps {
@@ -18,9 +18,9 @@ export interface OrderDeps {
   store: Pick<Store, 'write'>
   clock: Clock
   signal: AbortSignal
-  /** Writes down an order that the directory has taken, so that it is not lost with the process. */
+  /** Stores an order that the directory has accepted, so that it is not lost with the process. */
   keep: (url: string) => Promise<void>
-  /** The name is proved by a record in its DNS; undefined: by its port 80. */
+  /** Proves the name by a record in its DNS; undefined: by its port 80. */
   dns: DnsRecords | undefined
 }
 
@@ -30,16 +30,16 @@ const lookEveryMs = 3_000
 
 export interface AskedOrder {
   name: string
-  /** PEM of the key that the certificate is for. */
+  /** The certificate's own key, PEM. */
   key: string
-  /** The directory's URL of the order, where one was begun. */
+  /** The directory's URL of the order, if one was begun. */
   url: string | undefined
-  /** RFC 9773 §5: the certificate that the new one takes the place of. */
+  /** RFC 9773 §5: the certificate that the new one replaces. */
   replaces: string | undefined
 }
 
 /**
- * Takes the order of a name as far as the directory lets it, and begins it where there is none (RFC 8555 §7.4).
+ * Takes the order of a name as far as the directory lets it, and begins one where there is none (RFC 8555 §7.4).
  * Rejects with what the directory or the network refused.
  */
 export async function advanceOrder(deps: OrderDeps, asked: AskedOrder): Promise<OrderOutcome> {
@@ -49,7 +49,7 @@ export async function advanceOrder(deps: OrderDeps, asked: AskedOrder): Promise<
   const until = clock.now() + patienceMs
   let order = await beginOrder(deps, asked)
   let isAnswered = false
-  // A directory that sends an order round in circles is left after a minute, too.
+  // A directory that sends an order round in circles is also left after a minute.
   while (clock.now() <= until) {
     const { status } = order
     if (status === 'valid') {
@@ -84,7 +84,7 @@ async function beginOrder({ directory, keep }: OrderDeps, asked: AskedOrder): Pr
   const { name, url, replaces } = asked
   if (url !== undefined) {
     try {
-      // The package reads nothing but its URL.
+      // The package reads only its URL.
       return await client.getOrder({ url } as Order)
     } catch (error) {
       // Directories forget orders; a new one is begun with the same key.
@@ -96,7 +96,8 @@ async function beginOrder({ directory, keep }: OrderDeps, asked: AskedOrder): Pr
   try {
     order = await client.createOrder({ ...data, ...(replaces === undefined ? {} : { replaces }) })
   } catch (error) {
-    // RFC 9773 §5: a directory may not know the certificate, or have it replaced already. It is an order all the same.
+    // RFC 9773 §5: a directory may not know the replaced certificate, or may have replaced it already. The order is
+    // valid all the same.
     const isAboutReplaced =
       replaces !== undefined && error instanceof AcmeProblem && error.type !== 'rateLimited'
     if (!isAboutReplaced) throw error
@@ -107,8 +108,8 @@ async function beginOrder({ directory, keep }: OrderDeps, asked: AskedOrder): Pr
 }
 
 /**
- * RFC 8555 §8.3: HTTP-01, as the public listener answers it for every name that leads here; §8.4: DNS-01 where records can
- * be published.
+ * RFC 8555 §8.3: HTTP-01, which the public listener answers for every name that leads here; §8.4: DNS-01 where records
+ * can be published.
  */
 async function answerChallenges(
   { directory, store, dns }: OrderDeps,
@@ -126,12 +127,13 @@ async function answerChallenges(
     const answer = await directory.client.getChallengeKeyAuthorization(challenge)
     if (dns === undefined) await keepAnswer(store, challenge.token, answer)
     else await dns.add(name, answer)
-    // One that it looks at already is not asked for again; its answer may be of a killed run, and gone.
+    // A challenge that the directory already checks is not started again; its answer may be from a killed run, and
+    // gone.
     if (challenge.status === 'pending') await directory.client.completeChallenge(challenge)
   }
 }
 
-/** What is left in the DNS harms nobody, so that it could not be taken away fails no order. */
+/** A record left in the DNS harms nobody, so a failed removal does not fail the order. */
 async function removeRecords({ directory, dns }: OrderDeps, name: string, order: Order) {
   if (dns === undefined) return
   for (const { challenges } of await authorizationsOf(directory, order)) {
@@ -142,11 +144,11 @@ async function removeRecords({ directory, dns }: OrderDeps, name: string, order:
   }
 }
 
-/** An order of one name has one; a directory that lists more is not followed to all of them. */
+/** An order of one name has one authorization; if a directory lists more, not all are read. */
 const authorizationsOf = ({ client }: Directory, order: Order): Promise<Authorization[]> =>
   client.getAuthorizations({ ...order, authorizations: order.authorizations.slice(0, 3) })
 
-/** The directory says why with the challenge that failed, or with the order. */
+/** The directory gives the reason with the failed challenge, or with the order. */
 async function refusalOf(directory: Directory, order: Order): Promise<AcmeProblem> {
   const seen = await authorizationsOf(directory, order)
   const ofChallenges = seen.flatMap(({ challenges }) => challenges.map(({ error }) => error))
@@ -156,7 +158,7 @@ async function refusalOf(directory: Directory, order: Order): Promise<AcmeProble
   return new AcmeProblem(type, detail || 'The directory gave the order up', 403, undefined)
 }
 
-/** A certificate that the listeners could not use, or that is for others, never gets to them. */
+/** A certificate that the listeners could not use, or that is for other names, must not reach them. */
 function refuseWrong(got: { name: string; key: string; chain: string; now: number }): void {
   const { name, key, chain, now } = got
   const refuse = (why: string) =>

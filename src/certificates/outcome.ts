@@ -14,12 +14,12 @@ interface Deps {
   random: () => number
 }
 
-/** What became of a name's turn. */
+/** The result of a name's turn. */
 export type TurnOutcome =
   | { kind: 'issued' | 'waits' | 'good' }
   | { kind: 'failed'; cause: string; isOfAll?: boolean; limit?: Limit }
 
-/** The directory has taken too many orders, of this name's domain or of us. */
+/** The directory has taken too many orders, of this name's domain or of ours. */
 export interface Limit {
   askedMs: number | undefined
 }
@@ -47,8 +47,8 @@ export async function noteWait(
 }
 
 /**
- * What the directory, or the way to it, refused; the name rests, or all do: before our account is known there (`isOpen`
- * is false) it is never the name's fault.
+ * Notes a refusal by the directory, or a failure on the way to it. The name rests, or all names do: before our account
+ * is known there (`isOpen` is false) it is never the name's fault.
  */
 export async function noteRefusal(
   deps: Deps,
@@ -65,7 +65,7 @@ export async function noteRefusal(
     const next_at = now + directoryRestMs(failures, askedMs, random)
     await setAccount(store, directory, { failures, next_at, error: cause })
     await forgetWhenUnknown(store, directory, error)
-    // The name is not to blame: it keeps its turn, and its order.
+    // The name is not to blame: it keeps its turn and its order.
     const failed_since = row.failed_since ?? now
     await setRow(store, row.name, { failed_since, error: cause, fix: fixFor(row.name, error) })
     return { kind: 'failed', cause, isOfAll: true }
@@ -79,7 +79,7 @@ export async function noteRefusal(
   return { ...failed, ...(isLimit ? { limit: { askedMs } } : {}) }
 }
 
-/** The name rests for so long; its order, if there was one, is over. */
+/** The name rests for a time; its order, if it had one, is over. */
 export async function noteFailure(
   { store, clock }: Pick<Deps, 'store' | 'clock'>,
   row: CertificateRow,

@@ -1,6 +1,6 @@
 import { type AcmeExchange, retryAfterMs } from './transport.js'
 
-/** What a directory refused (RFC 8555 §6.7). Its words are a stranger's: one line, at most 400 characters. */
+/** A refusal by a directory (RFC 8555 §6.7). Its words are a stranger's: one line, at most 400 characters. */
 export class AcmeProblem extends Error {
   constructor(
     /** Without `urn:ietf:params:acme:error:`; empty when the answer named none. */
@@ -32,7 +32,7 @@ export function problemFields(value: unknown): { type: string; detail: string } 
   }
 }
 
-// Control characters could move a terminal's cursor, or make two lines of one.
+// Control characters could move a terminal's cursor, or turn one line into two.
 const oneLine = (text: string) =>
   text
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
@@ -48,12 +48,12 @@ function parsed(text: string): unknown {
 }
 
 /**
- * Whether it is the directory, or our account there, that cannot serve anybody now, and not one name. Errors that are
- * no problems are those of the network.
+ * Whether the directory, or our account there, can serve nobody now, and not only this name. Errors that are no
+ * problems come from the network.
  */
 export function isOfDirectory(error: unknown): boolean {
   if (!(error instanceof AcmeProblem)) return true
-  // The answer to HEAD (a new nonce) has no body, and so no type.
+  // The answer to HEAD (a new nonce) has no body, and therefore no type.
   const isUntypedLimit = error.status === 429 && error.type === ''
   return error.status >= 500 || isUntypedLimit || ofAccount.includes(error.type)
 }
@@ -70,7 +70,7 @@ const ofAccount: readonly string[] = [
   'userActionRequired',
 ]
 
-/** What an operator does about it. */
+/** What an operator can do about it. */
 export function fixFor(name: string, error: unknown): string {
   const fix = error instanceof AcmeProblem ? fixes[error.type] : unreached
   return (fix ?? 'it is tried again by itself').replaceAll('NAME', name)

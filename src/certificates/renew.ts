@@ -40,12 +40,12 @@ export interface RenewDeps {
 
 export interface Renewed {
   issued: string[]
-  /** The names that failed, with what was wrong, for the run's result. */
+  /** The names that failed, with their faults, for the run's result. */
   failed: string[]
   removed: string[]
 }
 
-/** Whether `renewCertificates` has something to do now: asked every ten seconds, of rows and names alone. */
+/** Whether `renewCertificates` has something to do now. Asked every ten seconds, it reads only rows and names. */
 export async function areCertificatesDue(
   deps: Pick<RenewDeps, 'store' | 'clock' | 'config' | 'dataDir'>,
 ): Promise<boolean> {
@@ -59,15 +59,15 @@ export async function areCertificatesDue(
 }
 
 /**
- * Gets and renews what is due, one order at a time, and removes what nobody wants any more. Whatever fails leaves the
- * certificate that is there. Safe to end anywhere: an order that was begun is taken up again.
+ * Gets and renews what is due, one order at a time, and removes what nobody wants any more. A failure leaves the
+ * present certificate in place. It may end anywhere: a begun order is continued later.
  */
 export async function renewCertificates(deps: RenewDeps): Promise<Renewed> {
   const { store, config, dataDir, clock, signal, log } = deps
   const renewed: Renewed = { issued: [], failed: [], removed: [] }
   if (!config.tls.acme) return renewed
   const wanted = await wantedNames(store.read, config)
-  // Another node may have got some, and may have been asked to until now.
+  // Another node may have got certificates, and may have been the one to do so until now.
   await bringCertificates(deps, new Map(), { removes: false })
   await shareFiles(deps)
   const standing = await readStanding(deps, wanted)
@@ -112,9 +112,9 @@ async function renewOne(deps: Own, wish: WantedName, row: CertificateRow): Promi
     await setRow(store, name, { ...times, ...noFailure })
     return { kind: 'good' }
   }
-  // Until there is one its time to be renewed would be a reason to ask every minute.
+  // Without a certificate, its renewal time would be a reason to ask every minute.
   const known = { ...row, renew_at: held === undefined ? null : row.renew_at }
-  // Who proves a name by its DNS need not be where it leads.
+  // A name that is proved by its DNS need not lead here.
   const astray = isByDns(deps.config, wish) ? undefined : await elsewhere(deps, wish)
   if (astray !== undefined) {
     return await noteFailure(deps, known, {
@@ -140,7 +140,7 @@ async function renewOne(deps: Own, wish: WantedName, row: CertificateRow): Promi
     // Not the directory's fault: the appliance stops.
     if (deps.signal.aborted) return { kind: 'waits' }
     const done = await noteRefusal(deps, known, { error, isOpen })
-    // One that is refused at once is a burden to the directory, too.
+    // An order that is refused at once burdens the directory too.
     if (!done.isOfAll && row.order_url === null) await countOnce()
     return done
   }
@@ -185,10 +185,10 @@ async function orderOne(
   return { kind: 'issued' }
 }
 
-/** What the key of an order is sealed for. */
+/** The purpose for which the key of an order is sealed. */
 export const certificatePurpose = (name: string) => `certificate ${name}`
 
-/** The directory of the settings, with our account there. */
+/** The configured directory, with our account there. */
 async function openOwn(deps: RenewDeps): Promise<Directory> {
   const { clock, resolver, signal, config } = deps
   const { directory: url, directoryCa } = config.tls

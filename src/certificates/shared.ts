@@ -6,8 +6,8 @@ import { certificateFile, isToken, placePem, removeCertificate } from './files.j
 import { heldNames } from './held.js'
 
 /*
- * What all nodes have in common: the certificates, sealed, which each has as files too, and the answers to challenges, as
- * a directory may ask any of them.
+ * What all nodes share: the sealed certificates, which each node also has as files, and the answers to challenges, as a
+ * directory may ask any of the nodes.
  */
 
 export interface SharedDeps {
@@ -16,20 +16,20 @@ export interface SharedDeps {
   dataDir: string
 }
 
-/** What its file is sealed for. */
+/** The purpose for which a name's file is sealed. */
 export const certificateFilePurpose = (name: string) => `certificate file ${name}`
 
 const hashOf = (pem: string) => createHash('sha256').update(pem).digest('base64url')
 
-/** What a row has beside its dates: the file of the name, sealed. */
+/** The columns of a row beside its dates: the name's file, sealed. */
 export const sealedFile = (key: SharedDeps['key'], name: string, pem: string) => ({
   sealed: key.seal(pem, certificateFilePurpose(name)),
   hash: hashOf(pem),
 })
 
 /**
- * Makes the files what the database has. `known`: what was found the last time, so that only what is new is read;
- * `removes`: files of names that are in no row go, as another node has ended them.
+ * Makes the files as the database has them. `known`: what was found the last time, so that only new rows are read.
+ * `removes`: also removes files of names without a row, which another node has ended.
  */
 export async function bringCertificates(
   { store: { read }, key, dataDir }: SharedDeps,
@@ -64,7 +64,7 @@ export async function bringCertificates(
   }
 }
 
-/** Certificates that a release has brought which kept them as files alone. */
+/** Brings in certificates of an older release, which kept them only as files. */
 export async function shareFiles({ store, key, dataDir }: SharedDeps): Promise<void> {
   const rows = await store.read
     .selectFrom('certificates')
@@ -86,7 +86,7 @@ export async function shareFiles({ store, key, dataDir }: SharedDeps): Promise<v
   }
 }
 
-/** Answers a challenge from now on, at every node, until `removeAnswers`. */
+/** Answers a challenge from now on, on every node, until `removeAnswers`. */
 export async function keepAnswer(
   { write }: Pick<Store, 'write'>,
   token: string,
@@ -103,7 +103,7 @@ export async function keepAnswer(
   )
 }
 
-/** The text that `/.well-known/acme-challenge/TOKEN` answers with; undefined is a 404. */
+/** The text with which `/.well-known/acme-challenge/TOKEN` answers; undefined is a 404. */
 export async function answerTo(read: Read, token: string): Promise<string | undefined> {
   if (!isToken(token)) return undefined
   const row = await read

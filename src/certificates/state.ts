@@ -10,7 +10,7 @@ export const readRows = async (read: Read): Promise<Map<string, CertificateRow>>
   return new Map(rows.map((row) => [row.name, row]))
 }
 
-/** Writes down how far a name has come; a row is made where there is none. */
+/** Writes down how far a name has come; makes a row where there is none. */
 export async function setRow(
   { write }: Pick<Store, 'write'>,
   name: string,
@@ -43,15 +43,15 @@ export const blankRow: Omit<CertificateRow, 'name'> = {
 export interface WantedCertificates {
   wanted: readonly WantedName[]
   rows: ReadonlyMap<string, CertificateRow>
-  /** Names that a certificate of ACME is there for. */
+  /** Names that have a certificate from ACME. */
   held: ReadonlySet<string>
   /** Orders of the last day, also for names that are no longer wanted. */
   orders: readonly CertificateOrderRow[]
 }
 
 /**
- * How the certificates stand: the names that are wanted, what is kept of each, and the orders of
- * the last day.
+ * The state of the certificates: the wanted names, what is stored of each, and the orders of the
+ * last day.
  */
 export async function readStanding(
   { store: { read }, clock, dataDir }: { store: Store; clock: Clock; dataDir: string },
@@ -66,7 +66,7 @@ export async function readStanding(
   return { wanted, rows: await readRows(read), held: new Set(heldNames(dataDir)), orders }
 }
 
-/** Counts an order against the limits below; those of more than a day ago count no more. */
+/** Counts an order against the limits below; orders from more than a day ago no longer count. */
 export async function noteOrder(
   { write }: Pick<Store, 'write'>,
   order: CertificateOrderRow,
@@ -88,8 +88,8 @@ export async function noteOrder(
 }
 
 /**
- * Names whose turn it is, the operator's own first, then who waits longest; of those that need an order as many as an
- * hour, and as each customer's day, may have.
+ * Names whose turn it is: the operator's own first, then those that have waited longest. Of names that need an order,
+ * only as many as an hour, and each customer's day, may have.
  */
 export function dueNames(
   { wanted, rows, held, orders }: WantedCertificates,
@@ -120,20 +120,20 @@ export function dueNames(
     })
     .sort((one, two) => Number(isOwn(two)) - Number(isOwn(one)) || since(one) - since(two))
     .filter(({ name, accountId }) => {
-      // A renewal, and the look at an order that was begun, are no new burden.
+      // A renewal, and the continuation of an order, are no new burden.
       const isFirst = !held.has(name) && rows.get(name)?.order_url == null
       return accountId === undefined || !isFirst || spend(accountId) <= mostFirst
     })
     .slice(0, room)
 }
 
-/** Names that nobody wants any more: their rows, or files of theirs, are there still. */
+/** Names that nobody wants any more, but that still have rows or files. */
 export function leftNames({ wanted, rows, held }: WantedCertificates): string[] {
   const still = new Set(wanted.map(({ name }) => name))
   return [...new Set([...rows.keys(), ...held])].filter((name) => !still.has(name))
 }
 
-/** To be called after the clock was set back: what a clock that was ahead has put off is looked at now. */
+/** Called after the clock was set back: looks now at what a clock that was ahead has put off. */
 export async function certificatesAfterSetBack({
   store: { write },
   clock,

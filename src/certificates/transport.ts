@@ -2,13 +2,13 @@ import { request as httpsRequest } from 'node:https'
 import type { Clock } from '../clock/index.js'
 import { hostAddresses, pinned, type Resolver } from '../dns/index.js'
 
-/** What stands between us and a directory that is slow, or hostile. */
+/** Protects us from a directory that is slow, or hostile. */
 export interface Transport {
   clock: Clock
   resolver: Resolver
   /** PEM of the authority trusted instead of the usual ones. */
   ca?: string | undefined
-  /** Ends what is under way. */
+  /** Ends the requests that are under way. */
   signal: AbortSignal
 }
 
@@ -19,7 +19,7 @@ export interface AcmeExchange {
 }
 
 const deadlineMs = 30_000
-// A chain of four certificates of RSA 4096 is 10 KB.
+// A chain of four RSA 4096 certificates is 10 KB.
 const maxBytes = 131_072
 const maxHeaderBytes = 16_384
 
@@ -29,7 +29,7 @@ export async function exchange(
   asked: { url: string; method: string; headers: Record<string, string>; body: string | undefined },
 ): Promise<AcmeExchange> {
   const { protocol, hostname, port, pathname, search, host } = new URL(asked.url)
-  // RFC 8555 §6.1: HTTPS alone; the URLs come from the directory.
+  // RFC 8555 §6.1: only HTTPS; the URLs come from the directory.
   if (protocol !== 'https:') throw new Error(`${asked.url.slice(0, 200)} is not an https URL`)
   const found = await hostAddresses(resolver, hostname)
   if ('failed' in found) throw new Error(found.failed)
@@ -86,7 +86,7 @@ export async function exchange(
   })
 }
 
-/** RFC 9110 §10.2.3: seconds or a date, in ms from now; undefined when it says nothing that can be used. */
+/** RFC 9110 §10.2.3: seconds or a date, in ms from now; undefined when it is not usable. */
 export function retryAfterMs(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined
   const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now

@@ -218,8 +218,8 @@ async function standingOf({ store: { read }, clock }: CliDeps, plans: Plans, idO
 const named = ({ id, name }: Account) => ({ id, name })
 
 /**
- * The figures as people read them. A limit of `null` means that there is none; the figure then
- * stands alone.
+ * The figures for people. A limit of `null` means that there is none; then only the figure is
+ * shown.
  */
 function sayStanding({ name, plan, marketingPlan, usage, ...rest }: Standing): void {
   const { state, suspended, paused, marketingPaused } = rest

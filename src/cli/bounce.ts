@@ -54,7 +54,7 @@ Nothing is changed by it. Rules of your own go into bounce-rules.toml in the dat
 ]
 
 /**
- * A reply begins with three digits (RFC 5321 §4.2), a mail never does; so one argument can be
+ * A reply begins with three digits (RFC 5321 §4.2), and a mail never does, so one argument can be
  * either. The rules are those that the running appliance has: built in, with the operator's own
  * before them.
  */

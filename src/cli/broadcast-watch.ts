@@ -55,7 +55,7 @@ export async function watchBroadcast({ look, clock, out, json }: Watch): Promise
 
 /** How far a campaign has come. */
 export interface SendingProgress {
-  /** Mails that have ended, of so many. */
+  /** Finished mails, of the total. */
   done: number
   total: number
   /** 0 until two looks were taken. */

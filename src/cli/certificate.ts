@@ -52,8 +52,8 @@ Directories count orders: Let's Encrypt takes five a week of the same name.`,
 ]
 
 /**
- * Certificates from files and from ACME in one table: an operator asks what ends next, not where it
- * came from. Status 1 lets cron notice.
+ * Certificates from files and from ACME in one table: an operator asks which one ends next, not
+ * where it came from. Status 1 lets cron notice.
  */
 async function runList(_options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)

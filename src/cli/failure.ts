@@ -8,7 +8,7 @@ export interface Failure {
   /** The code of the `ApiError`, of the operating system or of SQLite; else one of `failureCodes`. */
   code: string
   message: string
-  /** What to do about it, where that is known apart from the message. */
+  /** What to do about it, if that is known separately from the message. */
   advice?: string
 }
 
@@ -63,8 +63,8 @@ export function failureOf(error: unknown): Failure {
 }
 
 /**
- * The code of the JSON is that of the API where there is one; else the error number's name, or the
- * name of the exit status.
+ * The JSON's code is the API's if there is one; else the error number's name, or the name of the
+ * exit status.
  */
 function nameOf(error: OperatorError | ApiError): string {
   if (error instanceof ApiError) return error.code

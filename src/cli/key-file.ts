@@ -10,7 +10,6 @@ import {
   openApplianceKey,
   readKeyFile,
 } from '../config/index.js'
-import { writtenSpan } from '../fields/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed } from './confirm.js'
 import { type CliDeps, withStore } from './database.js'
@@ -141,8 +140,8 @@ async function rotate(
       : `replace the appliance key of ${place.dataDir}`,
     facts: [
       options.oldLinks === 0
-        ? 'Links in mail that was sent stop to work at once, to unsubscribe too, and bounces of it are not understood'
-        : `Links in mail that was sent work for ${writtenSpan(options.oldLinks)} more, until ${shownTime(until)}`,
+        ? 'Links in mail that was sent stop working at once, those to unsubscribe too, and bounces of it are not understood'
+        : `Links in mail that was sent work until ${shownTime(until)}`,
       isBrokenOff
         ? `${newest?.name} stands first already, and seals ${all} then; no other key is made`
         : `The key is ${newest?.name} now; ${all} are sealed anew`,

@@ -142,8 +142,8 @@ function stop(child: ChildProcess): void {
 }
 
 /**
- * Ports of the settings are kept where they are free, so that addresses that people wrote down stay
- * valid from one quickstart to the next.
+ * Free ports of the settings are kept, so that addresses that people wrote down stay valid from one
+ * quickstart to the next.
  */
 async function portsInstead(dataDir: string): Promise<Record<string, string>> {
   const { http, inbound, sandbox } = loadConfig({ file: configFile(dataDir), env: environment })

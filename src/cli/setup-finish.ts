@@ -105,8 +105,8 @@ function start(
 }
 
 /**
- * The command that runs the appliance as the unit does: as its user, who has no right to port 25 without
- * help.
+ * The command that runs the appliance as the unit does: as its user, who needs this capability for port
+ * 25.
  */
 function byHand({ dataDir, configFile, isSystem }: SetupPlace, isDirect: boolean): string {
   const serve = `posthorn serve --data ${dataDir} --config ${configFile}`

@@ -320,7 +320,7 @@ const withPerson = <T>(
     ),
   )
 
-/** The link alone on stdout, so that it can be piped to where it is needed. */
+/** Writes only the link to stdout, so that it can be piped on. */
 function sayLink(place: CommandPlace, path: string, what: string): void {
   const url = linkAt(place, path)
   if (place.json) sayJson({ url })

@@ -295,7 +295,7 @@ async function endpointOf({ store: { read }, account }: CommandDeps, id: string)
   return await withHints(unknownHint, () => findEndpoint(read, accountId, id))
 }
 
-/** Enables or disables an endpoint of the chosen account; resolves with the account's id and the endpoint as it then is. */
+/** Enables or disables an endpoint of the chosen account; resolves with the account's id and the changed endpoint. */
 async function change(deps: CommandDeps, id: string, enabled: boolean) {
   const { id: account } = await deps.account()
   const changed = await withHints(unknownHint, () => updateEndpoint(deps, account, id, { enabled }))

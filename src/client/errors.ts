@@ -81,7 +81,7 @@ export class PermissionError extends PosthornError {
 export class AccountPausedError extends PosthornError {
   override name = 'AccountPausedError'
   readonly scope: 'all' | 'marketing' = this.status === 503 ? 'all' : 'marketing'
-  /** Of `all`: `bounce` or `complaint`. */
+  /** For the scope `all`: `bounce` or `complaint`. */
   readonly reason: string | undefined = (this.body as { reason?: string }).reason
 }
 
@@ -91,11 +91,11 @@ export class QuotaError extends PosthornError {
   readonly period: 'daily' | 'monthly' = this.code === 'daily_quota_exceeded' ? 'daily' : 'monthly'
   readonly limit: number | undefined = this.#number('limit') ?? this.#number('dailyLimit')
   readonly used: number | undefined = this.#number('used') ?? this.#number('dailySent')
-  /** Of a batch: for how many recipients mail could be sent now. */
+  /** For a batch: for how many recipients mail could be sent now. */
   readonly canSend: number | undefined = this.#number('canSend')
-  /** Of `daily`: when the count starts again, ISO 8601. */
+  /** For `daily`: when the count starts again, ISO 8601. */
   readonly resetsAt: string | undefined = (this.body as { resetsAt?: string }).resetsAt
-  /** Of `sendMany`: the index of the first item that was not sent. */
+  /** For `sendMany`: the index of the first item that was not sent. */
   stoppedAt: number | undefined
 
   #number(name: string): number | undefined {

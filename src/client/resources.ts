@@ -14,11 +14,11 @@ export const broadcastMethods = ({
   pages,
   pagesById,
 }: Methods) => ({
-  /** Whom it would reach. */
+  /** Counts the people whom it would reach. */
   preview: withBody('POST /v1/broadcasts/preview'),
-  /** One mail of it to a mailbox of your own. */
+  /** Sends one mail of it to a mailbox of your own. */
   test: withBody('POST /v1/broadcasts/test'),
-  /** At once, at `scheduledAt`, or kept as a draft. */
+  /** Sends it at once, at `scheduledAt`, or keeps it as a draft. */
   create: withBody('POST /v1/broadcasts'),
   list: pages('GET /v1/broadcasts', 'broadcasts'),
   get: byId('GET /v1/broadcasts/{id}'),

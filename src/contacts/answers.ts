@@ -21,10 +21,10 @@ export const shownMember = ({
   createdAt: isoTime(createdAt),
 })
 
-/** What is answered when a contact was deleted. */
+/** The answer when a contact was deleted. */
 export const deletedContact = (id: string) => ({ id, deleted: true, message: 'Contact deleted' })
 
-/** How many days of a list are told: 13 weeks. */
+/** How many days of a list are shown: 13 weeks. */
 export const listedDays = 91
 
 /** A list as the API and commands show it. */
@@ -33,7 +33,7 @@ export const shownList = ({ createdAt, ...list }: ContactList) => ({
   createdAt: isoTime(createdAt),
 })
 
-/** A list with how it has grown, the oldest day first. Throws a 404. */
+/** A list and its growth, the oldest day first. Throws a 404. */
 export async function listAnswer(read: Read, accountId: string, id: string, now: number) {
   const list = await requireList(read, accountId, id)
   const days = await listDays(read, list.id, { days: listedDays, now })
@@ -43,14 +43,14 @@ export async function listAnswer(read: Read, accountId: string, id: string, now:
   }
 }
 
-/** What is answered when a list was deleted. */
+/** The answer when a list was deleted. */
 export const deletedList = (id: string) => ({
   id,
   deleted: true,
   message: 'List and its contacts deleted',
 })
 
-/** A contact with its lists, and why mail goes to it or does not. Throws a 404. */
+/** A contact with its lists, and why it gets mail or does not. Throws a 404. */
 export async function contactAnswer(read: Read, accountId: string, id: string) {
   const contact = await requireContact(read, accountId, id)
   const { members } = await withReasons(read, accountId, [contact])

@@ -6,10 +6,10 @@ import { findContact, type NewContact } from './contact.js'
 import { requireList } from './list.js'
 import { listsOfContacts } from './one.js'
 
-/** Somebody who is to be on lists once they have confirmed it by mail. */
+/** A person who will be on lists once they have confirmed it by mail. */
 export interface AskedContact {
   given: NewContact
-  /** Of the account; may be none. */
+  /** Lists of the account; may be empty. */
   listIds: readonly string[]
   /** Who added them and how they agreed, for the consent record. */
   note: string
@@ -17,7 +17,7 @@ export interface AskedContact {
   starts: boolean
 }
 
-/** Why no mail was sent, as the owner of the account is told. */
+/** Why no mail was sent, in words for the account's owner. */
 export const whyNotAsked = {
   address: 'They were asked already: an address is asked once a day, and three times in all',
   form: 'As many as may be were asked in the last hour or day: try again later',
@@ -28,7 +28,7 @@ export const whyNotAsked = {
     'They have left, were erased or are suppressed, so they are not asked: only they can come back, by a form',
 } as const
 
-/** Somebody who was asked: the contact that they are, or will be. */
+/** A person who was asked: the contact that they are, or will be. */
 export interface AskedId {
   id: string
   email: string
@@ -36,7 +36,7 @@ export interface AskedId {
 
 /**
  * Sends the mail that asks, with `alongside` in its transaction. Throws what the account may not do, and a 409 where
- * nobody can be asked. `forms/` does it, of which contacts know nothing: `app/` puts the two together.
+ * nobody can be asked. `forms/` does it, which contacts do not know: `app/` connects the two.
  */
 export type AskFirst = (
   accountId: string,
@@ -44,7 +44,7 @@ export type AskFirst = (
   alongside?: (tx: Tx, asked: AskedId) => Promise<void>,
 ) => Promise<AskedId>
 
-/** Whether any of these lists wants a confirmation of who is put on it. Throws a 404 for one that is not there. */
+/** Whether any of these lists wants a confirmation from whoever is put on it. Throws a 404 for a missing list. */
 export async function wantConfirmation(
   read: Read,
   accountId: string,
@@ -55,7 +55,10 @@ export async function wantConfirmation(
   return isWanted
 }
 
-/** How an address stands to some lists: `on` all of them, and `confirmed` each of them by mail since it last left. */
+/**
+ * Where an address stands with some lists: `on` all of them, or `confirmed` for each of them by mail since it last
+ * left.
+ */
 export async function standingOn(
   read: Read,
   accountId: string,

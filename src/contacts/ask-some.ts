@@ -5,18 +5,18 @@ import { contactsAmong } from './some.js'
 
 type NotAsked = keyof typeof whyNotAsked
 
-/** What came of asking several at once. */
+/** The result of asking several people at once. */
 export interface AskedSome {
   asked: number
-  /** Is on the list already. */
+  /** How many are on the list already. */
   on: number
-  /** Who was not asked, by why. */
+  /** How many were not asked, by reason. */
   held: Map<NotAsked, number>
 }
 
 /**
- * Asks those of some contacts by mail who are not on a list that asks people first. Throws what the account may not do.
- * Whom it has asked stays asked: asking again sends nobody a second mail.
+ * Asks by mail those of some contacts who are not on a list that asks people first. Throws what the account may not do.
+ * People who were asked before stay asked: asking again sends nobody a second mail.
  */
 export async function askSome(
   { read, askFirst }: { read: Read; askFirst: AskFirst },
@@ -46,7 +46,7 @@ export async function askSome(
   return came
 }
 
-/** Why nobody was asked, of an error that says so. */
+/** Why nobody was asked, from an error that says so. */
 function reasonIn(error: unknown): NotAsked | undefined {
   if (!(error instanceof ApiError)) return undefined
   return (Object.keys(whyNotAsked) as NotAsked[]).find((one) => one === error.fields.reason)

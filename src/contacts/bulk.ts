@@ -23,17 +23,14 @@ import { addToTotal, contactTotal } from './total.js'
 export interface ImportedRow extends RowContact {
   /** The line of the file. */
   line: number
-  /** Kept where a row that is refused is shown again. */
+  /** The row's cells, kept where a refused row is shown again. */
   cells?: string
 }
 
-/**
- * What becomes of the fields of somebody whom the account knows already: the row's take their place, or only fill gaps,
- * or nothing.
- */
+/** What happens to the fields of a known contact: the row's values replace them, fill only gaps, or change nothing. */
 export type KnownPolicy = 'overwrite' | 'fill' | 'leave'
 
-/** Rows that are written in one transaction, and where to. */
+/** Rows that are written in one transaction, and their list. */
 export interface MemberBatch {
   accountId: string
   listId: string
@@ -43,33 +40,33 @@ export interface MemberBatch {
   ceiling: number | null
   /** In the order of the file. */
   rows: readonly ImportedRow[]
-  /** Of which only is kept that they left. */
+  /** Rows of which only the leaving is kept. */
   leavers: readonly ImportedRow[]
   newId: () => string
   now: number
   follow?: ContactEffect | undefined
-  /** Also of who is on the list already; undefined: `overwrite`, and who is on it is passed over. */
+  /** Holds also for people who are on the list already; undefined: `overwrite`, and those are passed over. */
   known?: KnownPolicy | undefined
 }
 
-/** What became of the rows of a batch. */
+/** The result of a batch's rows. */
 export interface BatchCounts {
   imported: number
-  /** Were on the list already, by an earlier row or before. */
+  /** How many were on the list already, by an earlier row or before. */
   skipped: number
-  /** Lines that cannot take their metadata beside what is known. */
+  /** The lines whose metadata do not fit beside what is known. */
   invalid: number[]
-  /** Say that somebody left. */
+  /** How many rows say that somebody left. */
   suppressed: number
-  /** Of those whom it has put on the list. */
+  /** How many of the people whom it has put on the list get no mail. */
   noMail: NoMailCounts
-  /** The ceiling was met before the last of them. */
+  /** The ceiling was reached before the last row. */
   full: boolean
 }
 
 /**
- * Puts a batch on a list, in two statements when nobody on it is known, which is how most files are.
- * Who is known already, but not on this list, goes one by one.
+ * Puts a batch on a list, in two statements when the account knows none of its people, as is so for most files. Known
+ * people who are not on this list are added one by one.
  */
 export async function addBatch(tx: Tx, batch: MemberBatch): Promise<BatchCounts> {
   const { accountId, listId, importId, newId, now } = batch
@@ -133,7 +130,10 @@ export async function addBatch(tx: Tx, batch: MemberBatch): Promise<BatchCounts>
   return counts
 }
 
-/** Records of whom the rows say that they left; before they join, since that may start what mails them. */
+/**
+ * Records the people who left, by the rows' word. This comes before they join, since joining may start something that
+ * mails them.
+ */
 async function recordLeft(tx: Tx, batch: MemberBatch, rows: readonly ImportedRow[]) {
   let suppressed = 0
   for (const { email, left = [], line } of rows) {
@@ -146,10 +146,10 @@ async function recordLeft(tx: Tx, batch: MemberBatch, rows: readonly ImportedRow
   return suppressed
 }
 
-// Characters of a file's cell that the record keeps.
+// How many characters of a file's cell the record keeps.
 const maxNoteLength = 200
 
-/** Who has joined the list, for what follows from it. */
+/** The people who have joined the list, for what follows from that. */
 async function newsOf(
   tx: Tx,
   { accountId, listId }: MemberBatch,
@@ -163,7 +163,7 @@ async function newsOf(
   return rows.map((row) => ({ contact: toContact(row), added: fresh.has(row.id), listId }))
 }
 
-/** The rows before the first one that would pass the ceiling. */
+/** The rows before the first one that would exceed the ceiling. */
 async function belowCeiling(tx: Tx, batch: MemberBatch) {
   const { accountId, ceiling, rows } = batch
   const free = ceiling === null ? rows.length : ceiling - (await contactTotal(tx, accountId))
@@ -177,8 +177,8 @@ async function belowCeiling(tx: Tx, batch: MemberBatch) {
 }
 
 /**
- * Puts a contact that the account knows on the list, if they are not, with what the row says of them; false where
- * their metadata would become too large. `isOwn`: this import has brought them, by an earlier row.
+ * Puts a known contact on the list, if they are not on it, with what the row says of them; false where their metadata
+ * would become too large. `isOwn`: this import itself has brought them, by an earlier row.
  */
 async function joinKnown(
   tx: Tx,
@@ -198,8 +198,8 @@ async function joinKnown(
 }
 
 /**
- * A row with what a later one of the same address says: by the policy for known people, as the earlier one stands for
- * what is known. What would become too large is left as it was.
+ * Joins a row with a later one of the same address, by the policy for known people: the earlier row counts as what is
+ * known. A value that would become too large stays as it was.
  */
 function twinOf(row: ImportedRow, later: ImportedRow, policy: KnownPolicy = 'leave'): ImportedRow {
   if (policy === 'leave') return row
@@ -215,7 +215,7 @@ function twinOf(row: ImportedRow, later: ImportedRow, policy: KnownPolicy = 'lea
   }
 }
 
-/** What a row says of somebody that is not known yet. */
+/** What a row says of a person that is not known yet. */
 const gapsOf = (known: Contact, row: NewContact): NewContact => ({
   email: row.email,
   firstName: known.firstName === null ? row.firstName : undefined,
@@ -228,7 +228,7 @@ const gapsOf = (known: Contact, row: NewContact): NewContact => ({
     ),
 })
 
-/** A new contact as `insertContacts` takes it. */
+/** A new contact in the form for `insertContacts`. */
 function cellsOf({ email, firstName, lastName, phone, metadata }: ImportedRow) {
   const [first, last] = [cleanName(firstName ?? ''), cleanName(lastName ?? '')]
   const { name_key, last_name_key } = nameKeys(first, last)
@@ -236,7 +236,7 @@ function cellsOf({ email, firstName, lastName, phone, metadata }: ImportedRow) {
   return [email, first, last, name_key, last_name_key, phone ?? null, fields]
 }
 
-/** Which of these addresses the account knows, and who of them is on the list. */
+/** Which of these addresses the account knows, and which of them are on the list. */
 const knownAmong = (tx: Tx, { accountId, listId }: MemberBatch, addresses: readonly string[]) =>
   addresses.length === 0
     ? Promise.resolve([])

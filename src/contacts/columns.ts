@@ -3,8 +3,8 @@ import { columnKey, emailColumns } from '../suppression/index.js'
 import { type MarkKind, markKindOf, tellsMore } from './left-marks.js'
 
 /**
- * Which cell of a row is what; those of other columns go into the metadata. A column of JSON metadata is among the
- * others and at its own place: its cell is an object, or a text like theirs.
+ * Which cell of a row has what; cells of other columns go into the metadata. A column of JSON metadata is among the
+ * others and also has a place of its own: its cell is an object, or a text like theirs.
  */
 export interface Columns {
   count: number
@@ -15,10 +15,10 @@ export interface Columns {
   name: number | undefined
   phone: number | undefined
   metadata: number | undefined
-  /** Those that may say that somebody left. */
+  /** The columns that may say that somebody left. */
   marks: readonly Mark[]
   others: readonly OtherColumn[]
-  /** Of each column that has a name what it became, for whoever sent the file. */
+  /** What each named column became, for whoever sent the file. */
   became: readonly ColumnUse[]
 }
 
@@ -27,11 +27,11 @@ export interface OtherColumn {
   name: string
   at: number
   type?: 'text' | 'number' | 'yesNo'
-  /** How the account has described the field, which rules what people bring in by pages. */
+  /** The account's description of the field, which limits what people bring in by pages. */
   described?: DescribedField | undefined
 }
 
-/** What a cell is held against. */
+/** The description against which a cell is checked. */
 export interface DescribedField {
   name: string
   label: string
@@ -64,7 +64,7 @@ export const columnUses = [
   'nothing',
 ] as const
 
-// What others call these columns (`columnKey`), the likeliest first.
+// What other systems call these columns (`columnKey`), the likeliest first.
 const firstNames =
   'firstname fname givenname forename first vorname rufname prenom nombre nombres primernombre nome primeironome ' +
   'voornaam imie fornamn fornavn etunimi ad имя 名'
@@ -81,15 +81,15 @@ const phones =
   'sms msisdn телефон 电话 手机 電話番号'
 const objects = 'metadata attributes attribs customfields'
 
-// An export of ours has it; it is Posthorn's to say.
+// A column of our own exports; only Posthorn sets it.
 const ours = 'createdat'
-// A file with more columns is none of contacts; each of them would be a key of the metadata.
+// A file with more columns has no contacts; each column would be a key of the metadata.
 const maxColumns = 200
 // How much of a bad header a message shows.
 const shownNames = 10
 const shownLength = 40
 
-/** The columns that a header names, in the usual spellings; or what is wrong with it. */
+/** The columns that a header names, in the usual spellings; or what is wrong with the header. */
 export function readHeader(cells: readonly string[]): Columns | string {
   const given = cells.map((cell) => cell.trim())
   if (given.length > maxColumns) return `there are over ${maxColumns} columns`
@@ -121,7 +121,7 @@ export function readHeader(cells: readonly string[]): Columns | string {
   const marks = candidates
     .filter(({ kind, isMore }) => !isMore || !said.has(kind))
     .map(({ name, at, kind }) => ({ name, at, kind }))
-  // What a mark says is kept by the suppression; what only may be one stays among the fields.
+  // The suppression keeps what a mark says; a column that may be no mark also stays among the fields.
   const others = free.filter(
     ({ at }) => !marks.some((mark) => mark.at === at && mark.kind !== 'status'),
   )
@@ -143,10 +143,10 @@ export function readHeader(cells: readonly string[]): Columns | string {
   }
 }
 
-// Characters of a column's name that an answer tells.
+// How many characters of a column's name an answer shows.
 const maxShownName = 100
 
-/** The one column whose name has the word: `Your email (required)`. */
+/** The only column with the word in its name: `Your email (required)`. */
 function onlyEmail(keys: readonly string[]): number | undefined {
   const [first, second] = keys.filter(
     (key) => /e?mail/.test(key) && markKindOf(key) === undefined && !key.includes('metadata'),

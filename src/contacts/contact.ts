@@ -16,7 +16,7 @@ import { cleanName, maxMetadataBytes, mergedMetadata, nameKeys } from './fields.
 import { type ContactDeps, joinList, requireList } from './list.js'
 import { addToTotal, refuseBeyond } from './total.js'
 
-/** Somebody whom an account writes to. */
+/** A person to whom an account writes. */
 export interface Contact {
   id: string
   /** As it was added. */
@@ -26,19 +26,19 @@ export interface Contact {
   /** E.164. */
   phone: string | null
   metadata: Record<string, unknown>
-  /** From all marketing mail of the account. */
+  /** When they left all marketing mail of the account. */
   unsubscribedAt: number | null
   createdAt: number
 }
 
-/** A contact as it is added, or what is to be changed of one. */
+/** A contact to add, or changes of one. */
 export interface NewContact {
   email: string
   firstName?: string | undefined
   lastName?: string | undefined
   /** E.164 (`toE164`). */
   phone?: string | undefined
-  /** Laid over what is known, key by key. */
+  /** Merged over the known metadata, key by key. */
   metadata?: Record<string, unknown> | undefined
 }
 
@@ -48,20 +48,22 @@ interface AddOptions {
   listId?: string | undefined
   /** How many contacts the account may hold (`contactCeiling`); none by default. */
   ceiling?: number | null
-  /** Throws when the account may take nobody whom it does not know. */
+  /** Throws when the account may not take people whom it does not know. */
   checkNew?: () => void
-  /** For the consent record: a request of the API (the default), a page, an operator's command, or who is added themselves. */
+  /**
+   * For the consent record: a request of the API (the default), a page, an operator's command, a form, or the person.
+   */
   by?: 'api' | 'dashboard' | 'command' | 'form' | 'recipient'
   /** How they agreed, for the consent record. */
   note?: string | undefined
-  /** Written with it. */
+  /** Written in the same transaction. */
   alongside?: (tx: Tx, added: AddedContact) => Promise<void>
   follow?: ContactEffect | undefined
 }
 
 /**
- * What else happens when some become contacts, join a list or confirm a form, in the same transaction: only queries on
- * `tx` are awaited.
+ * What else happens when people become contacts, join a list or confirm a form, in the same transaction: it awaits only
+ * queries on `tx`.
  */
 export type ContactEffect = (
   tx: Tx,
@@ -74,22 +76,22 @@ export interface ContactNews {
   contact: Contact
   /** The account did not know the address before. */
   added: boolean
-  /** Which list it has joined, if any. */
+  /** The list that they joined, if any. */
   listId: string | undefined
-  /** Which form it has confirmed, if any. */
+  /** The form that they confirmed, if any. */
   form?: { id: string; name: string }
 }
 
-/** What an addition came to. */
+/** The result of an addition. */
 export interface AddedContact {
   contact: Contact
   /** The account did not know the address before. */
   added: boolean
-  /** It was not on the list before. */
+  /** The contact was not on the list before. */
   joined: boolean
 }
 
-/** Adds a contact, on a list or on none; one who is known already gets the fields that are given. */
+/** Adds a contact, on a list or on none; a known contact gets the given fields. */
 export async function addContact(
   { store, clock }: ContactDeps,
   accountId: string,
@@ -102,13 +104,13 @@ export async function addContact(
   )
 }
 
-/** A 400: what is given as the address of somebody is none. */
+/** A 400: the given address is none. */
 export const noEmail = () =>
   new ApiError('validation_error', 'email is not an email address', {
     slips: [{ field: 'email', says: 'Write an address such as ann@example.org' }],
   })
 
-/** Adds a contact as a part of another write; `id` is the contact's if the account does not know the address. */
+/** Adds a contact within another write; `id` becomes the contact's if the account does not know the address. */
 export async function addContactIn(
   tx: Tx,
   { id, now }: { id: string; now: number },
@@ -135,7 +137,7 @@ export async function addContactIn(
   }
   const joined = listId !== undefined && (await joinList(tx, listId, known?.id ?? id, now))
   if (known === undefined || joined) await markChanged(tx, accountId, [known?.id ?? id])
-  // Known, and on the list: how they agreed is news all the same.
+  // Also for somebody known and on the list: how they agreed is news.
   if (known === undefined || joined || note) {
     const detail = { by, ...(listId === undefined ? {} : { listId }), ...(note && { note }) }
     await recordConsent(tx, accountId, email, { at: now, kind: 'added', detail })
@@ -152,8 +154,8 @@ export async function addContactIn(
 }
 
 /**
- * Gives a contact the fields that are given, and leaves the others. `at`: when somebody has changed it so; undefined for
- * what an import says of its own people, whom undoing it takes away.
+ * Gives a contact the given fields, and leaves the others. `at`: when somebody changed it; undefined for what an import
+ * says of its own people, whom undoing it removes.
  */
 export async function updateContact(
   tx: Tx,
@@ -170,7 +172,7 @@ export async function updateContact(
 
 type ContactColumns = Partial<Omit<ContactRow, 'id' | 'account_id'>>
 
-/** Writes these columns of a contact alone: those that an index has cost more. */
+/** Writes only these columns of a contact: writing indexed columns costs more. */
 async function writeColumns(tx: Tx, id: string, columns: ContactColumns): Promise<void> {
   const names = Object.keys(columns) as (keyof ContactColumns)[]
   const key = names.join()
@@ -181,7 +183,7 @@ async function writeColumns(tx: Tx, id: string, columns: ContactColumns): Promis
 
 type ColumnWriter = ReturnType<typeof writerOf>
 
-/** Prepared once for each set of columns, of which there are few. */
+/** One prepared statement for each set of columns; there are few sets. */
 const writers = new Map<string, ColumnWriter>()
 
 const writerOf = (names: readonly (keyof ContactColumns)[]) =>
@@ -192,7 +194,7 @@ const writerOf = (names: readonly (keyof ContactColumns)[]) =>
       .where('id', '=', values.id),
   )
 
-/** By address, in any case. */
+/** Finds a contact by address, in any case. */
 export async function findContact(
   read: Read,
   accountId: string,
@@ -204,15 +206,18 @@ export async function findContact(
   return row && toContact(row)
 }
 
-/** An account's contacts. Whether one has unsubscribed is the suppression's to say, nothing else's. */
+/** An account's contacts. Only the suppression says whether one has unsubscribed. */
 export const contactsOf = (read: Read, accountId: string) =>
   withUnsubscribes(read).where('contacts.account_id', '=', accountId)
 
-/** Those of an account that another table leads to, in its order: an index of the account would tempt SQLite. */
+/**
+ * An account's contacts to which another table leads, in that table's order: an index of the account would tempt
+ * SQLite.
+ */
 export const contactsLedTo = (read: Read, accountId: string) =>
   withUnsubscribes(read).where(unindexed<string>('contacts.account_id'), '=', accountId)
 
-/** Those of some ids, found by them alone: by the account SQLite would read all that it has. */
+/** Contacts found only by their ids: with the account, SQLite would read all of its contacts. */
 export const contactsOfIds = (read: Read, accountId: string, ids: readonly string[]) =>
   withUnsubscribes(read)
     .where('contacts.id', 'in', idsIn(ids, 'text'))

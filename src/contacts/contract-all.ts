@@ -208,7 +208,7 @@ export const getContact = operation('GET /v1/contacts/all/:id', {
   }),
 })
 
-/** `defaultCountry`: of phone numbers without an international prefix; ISO 3166. */
+/** `defaultCountry`: the country of phone numbers without an international prefix; ISO 3166. */
 export const updateContactIn = (defaultCountry: string) =>
   operation('PATCH /v1/contacts/all/:id', {
     id: 'updateContact',

@@ -4,11 +4,11 @@ import { columnUses } from './columns.js'
 import { membersOf } from './contract-parts.js'
 import { noMailReasons, noneWithoutMail } from './no-mail.js'
 
-// decisions.md: 64 MiB of file; and room for what the form has around it.
+// decisions.md: 64 MiB of file, and room for the form around it.
 const maxImportBytes = 64 * 1024 * 1024 + 64 * 1024
 
-// The three counts are the contract's. `refused` is ours: a count of invalid rows alone would leave
-// people searching in a million lines.
+// The contract has the three counts. `refused` is ours: with only a count of invalid rows people
+// would search in a million lines.
 const importCounts = {
   imported: count('How many rows put somebody on the list'),
   skipped: count(
@@ -58,7 +58,7 @@ const columns = [
 
 const noMail = noneWithoutMail()
 
-// An import is written while it arrives. When it breaks off, what is in stays in, and the answer
+// An import is written while it arrives. When it breaks off, what is written stays, and the answer
 // says how much that is: the same file can be sent again.
 const importCutOff = {
   shape: 'ImportCutOff',

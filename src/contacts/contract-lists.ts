@@ -16,7 +16,7 @@ const list = { ...byId('list', 'contact list'), when: 'The account has no such l
 /** The name of a list. */
 export const listName = line(1, 100, 'The name of the list; two lists may have the same name')
 const listId = uuid('The id of the list, for `listId`')
-/** Of a list. */
+/** The field of a list. */
 export const doubleOptIn = flag(
   'Whether people are asked by mail first who are added one by one (`POST /v1/contacts/:listId`, the page “Add a contact”) or sign up by a form. Imports, and whom your team puts on it from the page of a person or for many people at once, are on it at once',
 )

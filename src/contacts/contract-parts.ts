@@ -22,7 +22,7 @@ import { phoneNotations, toE164 } from './phone.js'
 
 const about = 'The UUID of the list'
 
-/** What the paths of a list's contacts name. */
+/** The parameters in the paths of a list's contacts. */
 export const membersOf: Named<{ listId: Field<string> }> = {
   params: { listId: pathId(about) },
   about: { listId: about },
@@ -30,7 +30,7 @@ export const membersOf: Named<{ listId: Field<string> }> = {
   when: 'The account has no such list',
 }
 
-// `unsubscribed` and `suppressed` are the address's, in the whole account: they are the same on every list.
+// `unsubscribed` and `suppressed` belong to the address in the whole account: they are the same on every list.
 export const known = {
   id: uuid('The id of the contact, the same on every list'),
   email: text('The address as it was added'),
@@ -70,8 +70,8 @@ export const nameOf = (which: string) =>
     text(`${which}; a merge tag of campaigns`, { maxLength: maxNameLength }),
     aLine(0, maxNameLength),
   )
-// Laid over key by key, because several sources write into the same contact: an import must not wipe out what the
-// shop has set.
+// Merged key by key, because several sources write into the same contact: an import must not delete what the shop has
+// set.
 export const metadata = field(
   rule<Record<string, unknown>>(
     `an object of at most ${maxMetadataBytes} bytes as JSON`,
@@ -82,7 +82,7 @@ export const metadata = field(
   ),
 )
 
-/** A phone number, in any notation of the country or of others; with `isClearable` an empty text is one too. */
+/** A phone number, in any notation of its country or of others; with `isClearable` an empty text is allowed too. */
 export const phoneOf = (defaultCountry: string, isClearable = false): Field<string> =>
   textThat(
     `a phone number, ${phoneNotations(defaultCountry)}`,
@@ -95,7 +95,7 @@ export const phoneOf = (defaultCountry: string, isClearable = false): Field<stri
 
 export const mailStays =
   'Mails that went to a deleted contact stay in the log, with their content, as long as any mail of the account.'
-// interface.md leaves the shape of deletions open; all of ours are this one.
+// interface.md leaves the answer of deletions open; all of ours have this one.
 export const gone = (when: string, id: string, message: string) =>
   answer(
     when,

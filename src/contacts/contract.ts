@@ -86,11 +86,11 @@ export const listContacts = operation('GET /v1/contacts/:listId', {
   }),
 })
 
-/** That nobody is added by a request which says that they have left. */
+/** Says that a request which says that somebody has left adds nobody. */
 export const leftElsewhere = (name: string) =>
   `This field is not supported: ${name}. Nobody was added: put an address that gets no mail on the suppression list (POST /v1/suppressions)`
 
-/** `defaultCountry`: of phone numbers without an international prefix; ISO 3166. */
+/** `defaultCountry`: the country of phone numbers without an international prefix; ISO 3166. */
 export const addContactTo = (defaultCountry: string) =>
   operation('POST /v1/contacts/:listId', {
     id: 'addContact',
@@ -180,7 +180,7 @@ const asked = answer(
   202,
 )
 
-// No 404 tells a contact of another account from one that is not on the list.
+// A 404 does not tell a contact of another account from one that is not on the list.
 export const removeContact = operation('DELETE /v1/contacts/:listId/:contactId', {
   id: 'removeContact',
   may: 'full',
@@ -210,7 +210,7 @@ export const contacts: Contract = {
     getContactList,
     renameContactList,
     deleteContactList,
-    // Before those of a list, whose paths fit these too.
+    // Stands before the operations of a list, whose paths also match these.
     findContacts,
     getContact,
     updateContactIn(''),

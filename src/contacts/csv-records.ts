@@ -8,25 +8,25 @@ export interface CsvRecord {
   cells: string[]
 }
 
-/** Where the file cannot be read on, and why. */
+/** Where the file can no longer be read, and why. */
 export interface CsvBreak {
   line: number
   reason: string
 }
 
-// A cell of 1 MB is read, and refused as a part of its row; a quote that never closes ends here.
+// A cell of 1 MB is read, and refused as a part of its row; an unclosed quote ends here.
 const maxRecordBytes = 2 * 1024 * 1024
 // A sheet has at most 16,384 columns.
 const maxCells = 20_000
-// Characters in which the first line has to end: by it the delimiter is found.
+// The first line must end within this many characters: it tells the delimiter.
 const maxHeaderLength = 64 * 1024
-// Characters that are parsed at once: a few milliseconds, between which others are served.
+// How many characters are parsed at once: that takes a few milliseconds, after which others are served.
 const pieceLength = 16 * 1024
 
 /**
- * The records of a CSV file: UTF-8, or UTF-16 with its byte order mark; the delimiter that a first line `sep=;` names,
- * or comma, semicolon, tab or bar, whichever the header has most of; or `as` somebody says. Lines of nothing or blanks
- * are none. At a break the records end with it.
+ * The records of a CSV file: UTF-8, or UTF-16 with its byte order mark. The delimiter is the one that a first line
+ * `sep=;` names; else comma, semicolon, tab or bar, whichever the header has most of; or `as` somebody says. Empty and
+ * blank lines are no records. A break is the last record.
  */
 export async function* readCsv(
   bytes: AsyncIterable<Uint8Array>,
@@ -35,7 +35,7 @@ export async function* readCsv(
   const { text, isText } = decoded(bytes, as?.encoding)
   const { beginning, delimiter: found, line: first } = await beginningOf(text)
   const delimiter = as?.delimiter ?? found
-  // Here, as every thread loads this folder and one imports.
+  // Imported here, as every thread loads this folder and only one imports files.
   const { parse } = await import('csv-parse')
   const parser = parse({
     delimiter,
@@ -50,8 +50,8 @@ export async function* readCsv(
   parser.on('skip', (error: CsvError & { records?: number }) => {
     broken ??= { after: error.records ?? 0, reason: reasonOf(error) }
   })
-  // An error of the source comes out of the parser's own iteration.
-  // csv-parse bounds a record by its characters, of which empty cells have none.
+  // An error of the source comes out of the parser's own iteration. csv-parse bounds a record by
+  // its characters, and empty cells have none, so cells are counted too.
   const { state } = parser as unknown as { state: { record: unknown[] } }
   const goOn = () => {
     if (state.record.length > maxCells) {
@@ -60,10 +60,10 @@ export async function* readCsv(
     return broken === undefined
   }
   pipeline(Readable.from(inPieces(beginning, text, goOn)), parser, () => {})
-  // Counted here: with `info` csv-parse makes two objects a record, a third of all its time.
+  // Counted here: with `info` csv-parse makes two objects for each record, which takes a third of its time.
   let line = first
   let records = 0
-  // One is kept back: in the last one may be what is no text.
+  // One record is kept back: the last one may contain what is no text.
   let last: CsvRecord | undefined
   for await (const cells of parser as AsyncIterable<string[]>) {
     if (broken !== undefined && records === broken.after) break
@@ -80,7 +80,7 @@ export async function* readCsv(
   else if (last !== undefined && isFilled(last)) yield last
 }
 
-/** Whether a record is more than a line of blanks. */
+/** Whether a record is more than a blank line. */
 const isFilled = ({ cells }: CsvRecord) => cells.length > 1 || cells[0]?.trim() !== ''
 /** How many lines a cell goes over. */
 const lineEndsIn = (cell: string) => cell.match(/\r\n|\r|\n/g)?.length ?? 0
@@ -91,8 +91,9 @@ function reasonOf(error: CsvError): string {
 }
 
 /**
- * The file as text, and whether all that was read is text: it ends at the first byte that is not, with U+FFFD in its
- * place, which a file may also have of itself. The first two bytes tell the encoding, so they are waited for.
+ * The file as text, and whether everything read so far is text. The text ends at the first byte that is none, with
+ * U+FFFD in its place, a character that the file may also have itself. The first two bytes tell the encoding, so they
+ * are waited for.
  */
 function decoded(bytes: AsyncIterable<Uint8Array>, named?: string) {
   let isText = true
@@ -106,9 +107,9 @@ function decoded(bytes: AsyncIterable<Uint8Array>, named?: string) {
   }
   async function* pieces(): AsyncGenerator<string> {
     let encoding: string | undefined
-    // Before it a byte order mark may stand, which is no text.
+    // The text may begin with a byte order mark, which is not part of it.
     let isFirst = true
-    // The bytes of a character whose others are in the next piece.
+    // The first bytes of a character that goes on in the next piece.
     let rest: Uint8Array = new Uint8Array()
     for await (const piece of bytes) {
       const given = rest.length === 0 ? piece : Buffer.concat([rest, piece])
@@ -127,7 +128,7 @@ function decoded(bytes: AsyncIterable<Uint8Array>, named?: string) {
   return { text: pieces(), isText: () => isText }
 }
 
-/** How many of the bytes are text: what is cut off in the middle of a character may still become it. */
+/** How many of the bytes are text: a character cut off at the end may still be completed. */
 function soundLength(encoding: string, bytes: Uint8Array): number {
   let [sound, end] = [0, bytes.length]
   while (sound < end) {
@@ -142,10 +143,10 @@ function soundLength(encoding: string, bytes: Uint8Array): number {
   return sound
 }
 
-/** How many of the bytes are whole characters, as far as their end tells. */
+/** How many of the bytes are whole characters, judged by their end. */
 function wholeLength(encoding: string, bytes: Uint8Array): number {
   const { length } = bytes
-  // Of one byte a character.
+  // One byte for each character.
   if (encoding === 'windows-1252') return length
   if (encoding !== 'utf-8') {
     const even = length - (length % 2)
@@ -162,17 +163,19 @@ function wholeLength(encoding: string, bytes: Uint8Array): number {
   return length
 }
 
-/** The encoding by its byte order mark; without one that which somebody named, or UTF-8. */
+/** The encoding by its byte order mark; without one the named encoding, or UTF-8. */
 function encodingOf([first, second]: Uint8Array, named = 'utf-8'): string {
   if (first === 0xff && second === 0xfe) return 'utf-16le'
   if (first === 0xef && second === 0xbb) return 'utf-8'
   return first === 0xfe && second === 0xff ? 'utf-16be' : named
 }
 
-/** The text up to the end of the header and whatever came with it; how its cells are set apart, and where it begins. */
+/**
+ * The text up to the end of the header, and whatever came with it; also the delimiter, and the line where it begins.
+ */
 async function beginningOf(text: AsyncGenerator<string>) {
   let beginning = await lineMore(text, '')
-  // How a spreadsheet is told the delimiter.
+  // A line that tells spreadsheets the delimiter.
   const named = /^\s*"?sep=([^\r\n])"?[^\S\r\n]*(\r\n|\r|\n|$)/i.exec(beginning)
   if (named?.[1] === undefined) return { beginning, delimiter: delimiterIn(beginning), line: 1 }
   const line = 1 + lineEndsIn(named[0])
@@ -180,7 +183,7 @@ async function beginningOf(text: AsyncGenerator<string>) {
   return { beginning, delimiter: named[1], line }
 }
 
-/** What is read already, and more until a whole line is there. */
+/** The text read so far, and more until it has a whole line. */
 async function lineMore(text: AsyncGenerator<string>, read: string): Promise<string> {
   let beginning = read
   while (beginning.length < maxHeaderLength && !/[\r\n]/.test(beginning.trimStart())) {
@@ -191,7 +194,7 @@ async function lineMore(text: AsyncGenerator<string>, read: string): Promise<str
   return beginning
 }
 
-/** The delimiter that the header has most of, outside of its quotes. */
+/** The delimiter that the header has most of, outside of quotes. */
 function delimiterIn(beginning: string): string {
   const header = /^\s*([^\r\n]*)/.exec(beginning)?.[1] ?? ''
   const bare = header.replace(/"[^"]*"/g, '')
@@ -199,7 +202,7 @@ function delimiterIn(beginning: string): string {
   return [',', ';', '\t', '|'].reduce((best, one) => (count(one) > count(best) ? one : best))
 }
 
-/** The text in pieces, as long as it goes on. */
+/** The text in pieces, until `goOn` is false. */
 async function* inPieces(beginning: string, text: AsyncGenerator<string>, goOn: () => boolean) {
   yield* cut(beginning)
   for await (const part of text) {
@@ -210,7 +213,7 @@ async function* inPieces(beginning: string, text: AsyncGenerator<string>, goOn: 
   }
 }
 
-/** Pieces of a text that are parsed without a pause. */
+/** Pieces of a text, each of which is parsed without a pause. */
 function* cut(text: string): Generator<string> {
   for (let at = 0; at < text.length; ) {
     let end = Math.min(at + pieceLength, text.length)

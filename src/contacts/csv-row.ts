@@ -8,17 +8,17 @@ import { type LeftMark, readMark, yesOrNo } from './left-marks.js'
 import { toE164 } from './phone.js'
 import type { RowWords } from './row-words.js'
 
-/** What a row says of somebody. */
+/** What a row says about a person. */
 export interface RowContact extends NewContact {
-  /** That they left, and how the file says it. */
+  /** That they left, and the file's words for it. */
   left?: readonly (LeftMark & { note: string })[]
   /** Why nothing else of the row is kept. */
   refused?: string
 }
 
 /**
- * A row's contact; or why there is none: no valid address, or what cannot be kept. Who left is told even then: they must
- * not be mailed because their name is too long.
+ * A row's contact, or why there is none: no valid address, or something that cannot be kept. That somebody left is told
+ * even then: a name that is too long must not get them mailed.
  */
 export function readRow(
   columns: Columns,
@@ -26,12 +26,12 @@ export function readRow(
   { defaultCountry, words }: { defaultCountry: string; words: RowWords },
 ): RowContact | string {
   if (cells.some((cell) => cell.includes('\0'))) return 'it has a NUL character'
-  // Whatever has slipped, it may have slipped into the wrong column.
+  // Cells have slipped, perhaps into the wrong columns.
   if (cells.length > columns.count && cells.slice(columns.count).some(isFilled)) {
     return `it has ${cells.length} cells, and the header has ${columns.count}`
   }
   const cell = (at: number | undefined) => (at === undefined ? '' : (cells[at]?.trim() ?? ''))
-  // Google puts several into one cell.
+  // Google puts several addresses into one cell.
   const [given = ''] = withoutApostrophe(cell(columns.email)).split(' ::: ')
   const mailbox = parseMailbox(given)
   if (mailbox === undefined) {
@@ -53,7 +53,7 @@ export function readRow(
   return { email: contact.email, left, refused: `${refused}; that they left is kept` }
 }
 
-/** What a row says of somebody beside their address; why it cannot be kept. */
+/** Reads the rest of a row into the contact; returns why it cannot be kept. */
 function fillIn(
   contact: RowContact,
   columns: Columns,
@@ -88,7 +88,7 @@ function fillIn(
   const [rawPhone = ''] = withoutApostrophe(cell(columns.phone)).split(' ::: ')
   if (rawPhone !== '') {
     contact.phone = toE164(rawPhone, defaultCountry)
-    // What USSD could not find is kept for people.
+    // A number that USSD could not find is kept for people.
     if (contact.phone === undefined) fields.push(['phone', rawPhone])
   }
   const metadata = { ...Object.fromEntries(fields), ...own }
@@ -100,13 +100,13 @@ function fillIn(
   return words.tooMuch
 }
 
-/** A cell as a field of its type; undefined for what is none. */
+/** A cell as a value of its field's type; undefined for anything else. */
 function fieldValue(
   text: string,
   type: OtherColumn['type'],
   described: OtherColumn['described'],
 ): unknown {
-  // A text of a file may be longer than what somebody types, and have several lines.
+  // A file's text may be longer than what people type, and have several lines.
   if (described?.type === 'text') return text
   if (described !== undefined) return typedValue(described, text)
   if (type === 'yesNo') return yesOrNo(text)
@@ -124,7 +124,7 @@ function jsonObject(cell: string): Record<string, unknown> | undefined {
   }
 }
 
-/** First and last name of a whole one: `Ann van Dyk`, `van Dyk, Ann`. */
+/** First and last name from a whole name: `Ann van Dyk`, `van Dyk, Ann`. */
 function halvesOf(name: string): [string, string] {
   const [last, first] = name.split(/,\s+/, 2)
   if (first !== undefined && last !== undefined) return [first, last]

@@ -1,7 +1,10 @@
 import { isoTime } from '../clock/index.js'
 import { type ContactEngagementRow, prepared, type Read } from '../store/index.js'
 
-/** What became of an account's mail with a contact: mails that servers took, and what people, not machines, did with them. */
+/**
+ * The results of an account's mail to a contact: mails that servers accepted, and what people, not machines, did with
+ * them.
+ */
 export interface ContactEngagement {
   sent: number
   opened: number
@@ -11,7 +14,7 @@ export interface ContactEngagement {
   lastClickedAt: number | null
 }
 
-/** Of a contact's id. It lags behind the log of mail by a second or so (`stats/`). */
+/** For a contact's id. It is about a second behind the log of mail (`stats/`). */
 export async function engagementOf(read: Read, contactId: string): Promise<ContactEngagement> {
   const [row] = await rowOf(read, { contactId })
   return {

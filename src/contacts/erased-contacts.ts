@@ -3,12 +3,12 @@ import { idsIn, type Read } from '../store/index.js'
 import { erasedAmong } from '../suppression/index.js'
 import { noMailReason, standingsOf } from './no-mail.js'
 
-// More suppressions by hand take too long to look at while somebody waits for a page: a hash for each.
+// With more suppressions by hand the look takes too long for a page: it needs a hash for each.
 const mostLooked = 5_000
 
 /**
- * The ids of the contacts who get no mail for no other reason than that they were erased and added again: few, as each
- * was brought back by a file or a program. Undefined where too many are suppressed by hand to look at all.
+ * The ids of the contacts who get no mail only because they were erased and added again. They are few: a file or a
+ * program brought each of them back. Undefined where too many are suppressed by hand to look at all.
  */
 export async function erasedContacts(read: Read, accountId: string): Promise<string[] | undefined> {
   const some = await read

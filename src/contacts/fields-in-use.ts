@@ -1,17 +1,18 @@
 import { jsonObjectIn } from '../json/index.js'
 import type { Read } from '../store/index.js'
 
-// So many of the newest contacts are looked at, and of the first by address: an import brings many who are alike.
+// How many of the newest contacts are looked at, and how many of the first by address: an import brings many similar
+// ones.
 const newest = 50
 const first = 200
-// So many are told: a menu has room for them, and a name of which a page shows all.
+// How many names are told: a menu has room for them, and a page shows all fields of a contact.
 const mostFields = 50
 const mostLetters = 60
 // A name that a merge tag can have.
 const tagName = /^[A-Za-z_][\w-]{0,63}$/
 export const isTagName = (name: string): boolean => tagName.test(name)
 
-/** The names of an account's own fields that its contacts have, as far as some of them tell; those of most contacts first. */
+/** The names of the account's own fields, as far as some of its contacts show them; the most frequent first. */
 export async function fieldsInUse(read: Read, accountId: string): Promise<string[]> {
   const contacts = read
     .selectFrom('contacts')
@@ -23,7 +24,7 @@ export async function fieldsInUse(read: Read, accountId: string): Promise<string
   ]
   const found = new Map<string, number>()
   for (const { metadata } of new Map(rows.map((row) => [row.id, row])).values()) {
-    // A row that is broken is named when mail is made of it.
+    // A damaged row is reported when mail is made from it.
     for (const [name, value] of Object.entries(jsonObjectIn(metadata ?? '') ?? {})) {
       if (typeof value === 'object' || name === '' || name.length > mostLetters) continue
       found.set(name, (found.get(name) ?? 0) + 1)

@@ -1,20 +1,20 @@
 /*
- * What a contact's fields may hold. Limits: decisions.md, 'Sending' (metadata, names); a name is
- * one line, whatever a spreadsheet had in its cell, since it ends up in subjects.
+ * What a contact's fields may hold. Limits: decisions.md, 'Sending' (metadata, names). A name is
+ * one line, whatever a spreadsheet had in its cell, since it is used in subjects.
  */
 export const maxNameLength = 200
 export const maxMetadataBytes = 16 * 1024
 
-/** A name as it is kept: on one line, trimmed; null for an empty one. */
+/** A name as it is stored: on one line, trimmed; null for an empty one. */
 export const cleanName = (name: string): string | null => name.replace(/\s+/g, ' ').trim() || null
 
-/** Whether a name can be kept. SQLite would store half a surrogate pair as something else. */
+/** Whether a name can be stored. SQLite would store half a surrogate pair as something else. */
 export const isName = (name: string): boolean =>
   name.length <= maxNameLength && !/[^\P{Cc}\s]/u.test(name) && name.isWellFormed()
 
 /**
- * What names are found by, in small letters: both as they are said, `ann obi`, and the last one alone. Null where there
- * is none, or the whole is the same. Composed letters do not tell two apart (Unicode NFKC).
+ * The keys by which names are found, in lower case: the whole name, `ann obi`, and the last name alone. Null where
+ * there is none, or it equals the whole. Composed letters make no difference (Unicode NFKC).
  */
 export function nameKeys(
   first: string | null,
@@ -27,10 +27,10 @@ export function nameKeys(
   }
 }
 
-/** A name, or the beginning of one, as names are compared. */
+/** A name, or its beginning, in the form in which names are compared. */
 export const nameKey = (name: string): string => name.normalize('NFKC').toLowerCase()
 
-/** Both as JSON, the later over the earlier; undefined when that is too large to keep. */
+/** Both as one JSON, the later over the earlier; undefined when it is too large to store. */
 export function mergedMetadata(
   known: Record<string, unknown>,
   given: Record<string, unknown>,
@@ -39,12 +39,12 @@ export function mergedMetadata(
   return merged !== undefined && Buffer.byteLength(merged) <= maxMetadataBytes ? merged : undefined
 }
 
-/** The value as JSON; undefined for one that has none. */
+/** The value as JSON; undefined for a value that JSON does not have. */
 function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)
   } catch {
-    // Nested deeper than the stack.
+    // The value is nested deeper than the stack.
     return undefined
   }
 }

@@ -1,8 +1,8 @@
 import type { SuppressionReason } from '../suppression/index.js'
 
 /**
- * Whether marketing mail goes to somebody, or the reason for which it does not; who was erased and added again is among
- * those who are suppressed by hand, too.
+ * Whether somebody gets marketing mail, or why not. People who were erased and added again also count as suppressed by
+ * hand.
  */
 export const contactStates = [
   'mailable',
@@ -14,7 +14,7 @@ export const contactStates = [
 ] as const
 export type ContactState = (typeof contactStates)[number]
 
-/** The suppression that each state but `mailable` is. */
+/** The suppression behind each state except `mailable`. */
 export const reasonOf: Readonly<Record<Exclude<ContactState, 'mailable'>, SuppressionReason>> = {
   unsubscribed: 'unsubscribe',
   bounced: 'bounce',
@@ -23,7 +23,7 @@ export const reasonOf: Readonly<Record<Exclude<ContactState, 'mailable'>, Suppre
   erased: 'manual',
 }
 
-/** Whom to look for; all that is given has to fit. */
+/** Whom to look for; every given criterion must match. */
 export interface ContactSearch {
   /** Exactly this address, in any case. */
   email?: string | undefined
@@ -31,8 +31,8 @@ export interface ContactSearch {
   q?: string | undefined
   listId?: string | undefined
   state?: ContactState | undefined
-  /** Who is in this segment, as it was brought up to date last. */
+  /** Members of this segment, as it was last brought up to date. */
   segmentId?: string | undefined
-  /** Newest first, where no beginning is looked for; those of a list are in this order anyway. */
+  /** Newest first, where `q` is absent; a list's contacts are in this order anyway. */
   newest?: boolean | undefined
 }

@@ -6,13 +6,13 @@ import { contactsCsv, contactsHead } from './members.js'
 import { findContacts } from './search.js'
 import { contactTotal } from './total.js'
 
-// How many are looked at for a number, with turns for others.
+// How many pages are read for a number, with turns for others.
 const mostPages = 40
 const perPage = 500
 
 /**
- * How many contacts fit; `isAll` is false where more may fit than were counted. `through`: of those who are no newer than
- * this one.
+ * How many contacts match; `isAll` is false where more may match than were counted. `through`: counts only contacts
+ * that are no newer than this one.
  */
 export async function countFitting(
   read: Read,
@@ -40,7 +40,7 @@ export async function countFitting(
   return { count, isAll: false }
 }
 
-/** How many fit, where a counter says it: all of the account, or of a list. */
+/** How many match, where a counter says it: all of the account, or of a list. */
 export async function knownNumber(
   read: Read,
   accountId: string,
@@ -51,10 +51,10 @@ export async function knownNumber(
   return (await requireList(read, accountId, listId)).contactCount
 }
 
-// More than these who have come since are not counted: the number is another one then, whoever asks.
+// Beyond this number, later contacts are not counted: the number is a different one in any case.
 const mostLater = 100_000
 
-/** How many contacts are newer than this one: of the account, or of those on a list. */
+/** How many contacts of the account, or of a list, are newer than this one. */
 async function countLater(
   read: Read,
   accountId: string,
@@ -82,7 +82,7 @@ async function countLater(
   return Number(count)
 }
 
-/** Those who fit, as CSV, page by page; no cell is a formula. */
+/** The matching contacts as CSV, page by page; no cell is a formula. */
 export async function* exportFitting(
   read: Read,
   accountId: string,

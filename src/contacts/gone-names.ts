@@ -1,6 +1,6 @@
 import { idsIn, type Read, type Tx } from '../store/index.js'
 
-/** Keeps what a list or segment is called that is deleted: campaigns that went to it go on saying so. */
+/** Keeps the name of a deleted list or segment: campaigns that went to it still show the name. */
 export async function keepName(
   tx: Tx,
   accountId: string,
@@ -13,7 +13,7 @@ export async function keepName(
     .execute()
 }
 
-/** What the deleted ones among these lists and segments were called. */
+/** The names of the deleted ones among these lists and segments. */
 export async function goneNames(
   read: Read,
   accountId: string,

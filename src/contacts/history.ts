@@ -2,7 +2,7 @@ import { type ConsentEvent, consentHistory, recordConsent } from '../consent/ind
 import { addressKey } from '../mime/index.js'
 import { idsIn, prepared, type Read, type Tx } from '../store/index.js'
 
-/** An address's consent record, oldest first, whether it is a contact now or not. */
+/** An address's consent record, oldest first, whether or not it is a contact now. */
 export async function contactHistory(
   read: Read,
   accountId: string,
@@ -13,7 +13,7 @@ export async function contactHistory(
   return events.sort((a, b) => a.at - b.at)
 }
 
-/** Moves what is known of an import into the consent record, before the memberships go. */
+/** Moves the origins by imports into the consent record, before the memberships are deleted. */
 export async function keepOrigins(
   tx: Tx,
   listId: string,
@@ -27,8 +27,8 @@ export async function keepOrigins(
 }
 
 /**
- * By which import contacts came to a list: it stands on the membership, so that an import writes no
- * consent record a row.
+ * By which import contacts came to a list. The membership has this, so that an import writes no
+ * consent record for each row.
  */
 const origins = (read: Read) =>
   read
@@ -60,7 +60,7 @@ const originsOf = prepared<{ accountId: string; address: string }, Origin>(
       .where('contacts.address', '=', address),
 )
 
-/** An import as the consent record tells it. */
+/** An import in the form of the consent record. */
 function toEvent(row: Origin): ConsentEvent {
   const { list_id: listId, added_at: at, line, file, agreed } = row
   const more = { ...(line !== null && { line }), ...(agreed !== null && { note: agreed }) }

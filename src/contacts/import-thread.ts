@@ -10,7 +10,7 @@ import type { FromThread, ImporterOptions, ImportJob, ToThread } from './importe
 import type { ContactDeps } from './list.js'
 import { fromRefusal, toRefusal } from './refusal.js'
 
-/** What the thread writes with. */
+/** What the thread needs to write. */
 type ThreadDeps = ContactDeps & { follow: ContactEffect }
 
 /** The thread of `openImporter`: runs the imports that it is given until it is told to stop. */
@@ -47,8 +47,8 @@ export async function serveImports(
 }
 
 /**
- * Runs one import and tells its end; an error goes as plain data, since a class does not survive
- * the way.
+ * Runs one import and reports its end. An error is sent as plain data, since a class does not
+ * survive between threads.
  */
 async function serve(deps: ThreadDeps, port: MessagePort, job: ImportJob): Promise<void> {
   const tell = (message: FromThread) => port.postMessage(message)
@@ -63,7 +63,7 @@ async function serve(deps: ThreadDeps, port: MessagePort, job: ImportJob): Promi
   }
 }
 
-/** Asks for each piece when the one before it is used up: the client waits, not the memory. */
+/** Asks for each piece when the one before is used up: the client waits, and memory does not fill. */
 async function* piecesFrom(port: MessagePort): AsyncGenerator<Uint8Array> {
   for (;;) {
     const answer = once(port, 'message')

@@ -23,25 +23,27 @@ import { addNoMail, type NoMailCounts, noneWithoutMail } from './no-mail.js'
 import { apiRowWords, pageRowWords } from './row-words.js'
 import { ceilingReached } from './total.js'
 
-/** What became of the rows of a file, so far. */
+/** The result of a file's rows so far. */
 export interface ContactImportCounts {
   /** Rows that put somebody on the list. */
   imported: number
-  /** Rows of those who were on it, by an earlier row or before. */
+  /** Rows of people who were on it, by an earlier row or before. */
   skipped: number
-  /** Rows without a valid address, or with what cannot be kept. */
+  /** Rows without a valid address, or with something that cannot be kept. */
   invalid: number
   /** The first of these rows, by the line on which they begin, and why. */
   refused: RefusedLine[]
-  /** Rows that say of somebody that they left, bounced or complained: that is recorded. */
+  /** Rows that say that somebody left, bounced or complained: that is recorded. */
   suppressed: number
-  /** How many of whom it has put on the list get no mail, for this and for what was known of them. */
+  /**
+   * How many of the people whom it has put on the list get no mail, because of this file or of what was known before.
+   */
   noMail: NoMailCounts
   /** What each column became. */
   columns: readonly ColumnUse[]
 }
 
-/** How a file is imported, and where to. */
+/** How a file is imported, and onto which list. */
 export interface ContactImportOptions {
   listId: string
   /** How many contacts the account may hold; null for any number. */
@@ -50,39 +52,39 @@ export interface ContactImportOptions {
   file: string
   /** The country of phone numbers without an international prefix. */
   defaultCountry: string
-  /** Whether what follows when somebody joins a list follows here too. */
+  /** Whether joining a list has its usual consequences here too. */
   trigger?: boolean
   maxRows?: number
-  /** How the file is read, where somebody has said so; by default as its header says. */
+  /** How to read the file, where somebody has said so; by default as its header says. */
   mapping?: Mapping
-  /** The account's fields, which the columns of a mapping are held against. */
+  /** The account's fields, against which the columns of a mapping are checked. */
   described?: readonly DescribedField[]
   known?: KnownPolicy
   /** How its people agreed to get mail, for the consent record. */
   agreed?: string
-  /** The task that it is: it goes on behind its last line, and ends early where that is not wanted any more. */
+  /** The import's task: it goes on after the task's last line, and ends early when the task is no longer wanted. */
   task?: TaskPlace
 }
 
-// Rows of a file, and refused ones that are told of.
+// The most rows of a file, and the most refused rows that are reported.
 export const maxImportRows = 1_000_000
 const maxRefusedLines = 100
 // Clients wait for as long as a batch holds the turn to write. 200 rows are some 5 ms (2026-11-21); 100 cost 15 % more
-// CPU a row. Where the machine is slower or busy, or the list larger than memory, there are fewer.
+// CPU a row. On a slower or busy machine, or with a list larger than memory, batches are smaller.
 const perWrite = { least: 25, most: 200, mostMs: 8 }
-// A row that starts runs costs some rows without.
+// A row that starts runs costs as much as several others.
 const perTriggeringWrite = { least: 10, most: 50, mostMs: 8 }
-// The next batch is read while this one is on its way to the disk.
+// The next batch is read while this one is being written to the disk.
 const maxUnderWay = 1
 // Between two batches clients have the disk and their turn. Beside an import of 400,000 rows the slowest hundredth of
 // 100 sends/s took 66, 66 and 58 ms without this rest, 26, 47 and 54 with it, and the import as long (25 Nov 2026).
 const restMs = 4
 
 /**
- * Reads a CSV file onto a list while it arrives, in batches of which few are read before the first of
- * them is on disk. Throws a 400 with `line` where the file breaks, a 403 at the ceiling, and the
- * `validation_error` or `service_unavailable` that `file` throws when it cannot go on; all with the counts so far: what is
- * counted is in, whatever becomes of the rest. `follow` is for imports with `trigger`.
+ * Reads a CSV file onto a list while it arrives, in batches; few are read before the first is on disk. Throws a 400
+ * with `line` where the file breaks, a 403 at the ceiling, and the `validation_error` or `service_unavailable` that
+ * `file` throws when it cannot go on. Each has the counts so far: what is counted is in, whatever happens to the rest.
+ * `follow` is for imports with `trigger`.
  */
 export async function importContacts(
   { store, clock, follow: effect }: ContactDeps & { follow?: ContactEffect },
@@ -93,13 +95,13 @@ export async function importContacts(
   const { listId, ceiling, file: name, defaultCountry, trigger } = options
   const { maxRows = maxImportRows, mapping, described, known, agreed, task } = options
   const follow = trigger ? effect : undefined
-  // What a task refuses is read in the file that its page gives.
+  // A task's refusals are read in the file of refused rows that its page gives.
   const words = task === undefined ? apiRowWords : pageRowWords
   const size = makeBatchSize(follow === undefined ? perWrite : perTriggeringWrite)
   const counts = noCounts()
   let unwritten = noneRead(0)
   let importId: number | undefined
-  // A batch met the ceiling or failed, or the task is not wanted any more: those behind it must leave nothing.
+  // A batch reached the ceiling or failed, or the task is no longer wanted: later batches must write nothing.
   let ended = false
   let isHalted = false
   let isLost = false
@@ -108,7 +110,7 @@ export async function importContacts(
     await store.write(async (tx) => {
       if (ended) return undefined
       if (isLost) throw brokenOff()
-      // Until it is through: what is behind it may be in the same transaction, and must not count as done without it.
+      // Until this write succeeds: later batches may be in the same transaction, and must not count as done without it.
       isLost = task !== undefined
       const progress = task && (await readProgress(tx, task.id))
       if (progress?.isWanted === false) {
@@ -133,7 +135,7 @@ export async function importContacts(
       isLost = false
       return done
     })
-  /** Hands over what was read, and waits until no more than `left` batches are on their way. */
+  /** Writes what was read, and waits until no more than `left` batches are under way. */
   const write = async (left = 0) => {
     const read = unwritten
     unwritten = noneRead(read.line)
@@ -227,9 +229,9 @@ const noRows: BatchCounts = {
 interface ReadRows {
   rows: ImportedRow[]
   leavers: ImportedRow[]
-  /** Those of a task are kept with all that they had. */
+  /** Those of a task are kept with all of their cells. */
   refused: RefusedRow[]
-  /** The last one. */
+  /** The last line. */
   line: number
 }
 
@@ -237,14 +239,14 @@ const noneRead = (line: number): ReadRows => ({ rows: [], leavers: [], refused: 
 const lengthOf = ({ rows, leavers, refused }: ReadRows) =>
   rows.length + leavers.length + refused.length
 
-/** How many rows of a batch were taken before the ceiling was met. */
+/** How many rows of a batch were taken before the ceiling was reached. */
 const takenOf = ({ imported, skipped, invalid }: BatchCounts) => imported + skipped + invalid.length
 
-/** How far a task is with a batch more, and what it has come to. */
+/** How far a task is after another batch, with its results so far. */
 function progressOf(before: ImportResult, done: BatchCounts, read: ReadRows) {
   const { rows, leavers, line: last } = read
   const line = done.full ? rows[takenOf(done) - 1]?.line : last
-  // What is behind the ceiling is read again when it goes on, and counts then.
+  // Rows after the ceiling are read again when the import goes on, and count then.
   const isBehind = (row: { line: number }) => done.full && row.line > (line ?? 0)
   const refused = read.refused.filter((row) => !isBehind(row))
   const leftAgain = leavers.filter((row) => isBehind(row) && (row.left ?? []).length > 0).length
@@ -265,14 +267,14 @@ function progressOf(before: ImportResult, done: BatchCounts, read: ReadRows) {
   }
 }
 
-/** The columns that somebody has named. Throws a 400. */
+/** The columns as somebody has named them. Throws a 400. */
 function mappedColumns({ columns }: Mapping, described?: readonly DescribedField[]): Columns {
   const mapped = columnsOf(columns, described)
   if (typeof mapped === 'string') throw new ApiError('validation_error', mapped)
   return mapped
 }
 
-/** A file, and whether an error came of it. */
+/** A file, and whether reading it has failed. */
 function watched(file: AsyncIterable<Uint8Array>) {
   let fault: unknown
   async function* pieces() {
@@ -297,7 +299,7 @@ function withCounts(
   return new ApiError(code, message, { status, headers, fields: { ...fields, ...counts } })
 }
 
-/** Adds what became of a batch. `reason`: why its invalid lines are so. */
+/** Adds a batch's result. `reason`: why its invalid lines are invalid. */
 function countBatch(counts: ContactImportCounts, done: BatchCounts, reason: string): void {
   counts.imported += done.imported
   counts.skipped += done.skipped
@@ -306,7 +308,7 @@ function countBatch(counts: ContactImportCounts, done: BatchCounts, reason: stri
   for (const line of done.invalid) refuseLine(counts, { line, reason })
 }
 
-/** In the order of lines: what the database refuses is known some batches later than what the file does. */
+/** Kept in the order of lines: the database's refusals are known some batches later than the file's. */
 function refuseLine(counts: ContactImportCounts, refused: RefusedLine): void {
   counts.invalid++
   const last = counts.refused.at(-1)
@@ -316,7 +318,7 @@ function refuseLine(counts: ContactImportCounts, refused: RefusedLine): void {
   counts.refused.length = Math.min(counts.refused.length, maxRefusedLines)
 }
 
-/** What the rows' origin is looked up by. */
+/** The row by which the origin of members is looked up. */
 async function openImport(
   tx: Tx,
   given: {
@@ -336,9 +338,9 @@ async function openImport(
   return id
 }
 
-/** The columns by the header. Throws a 400 with the line, and a 415 for what is no CSV. */
+/** The columns by the header. Throws a 400 with the line, and a 415 for a file that is no CSV. */
 function headerAt(line: number, cells: readonly string[], counts: ContactImportCounts): Columns {
-  // RFC 4180 knows no NUL: it is a spreadsheet's own format, or UTF-16 without its mark.
+  // RFC 4180 has no NUL: the file has a spreadsheet's own format, or is UTF-16 without its mark.
   if (cells.some((cell) => cell.includes('\0'))) {
     throw new ApiError('unsupported_media_type', 'The file is not CSV text; save it as CSV, UTF-8')
   }

@@ -6,21 +6,21 @@ import { forgetTurn } from '../store/index.js'
 import type { ContactImportCounts, ContactImportOptions } from './import.js'
 import { fromRefusal, type PortableError, toRefusal } from './refusal.js'
 
-/** Imports in a thread of its own, so that parsing and writing a million rows hold up no client. */
+/** Imports in a separate thread, so that parsing and writing a million rows hold up no client. */
 export interface Importer {
-  /** As `importContacts`. */
+  /** Does the same as `importContacts`. */
   run(
     accountId: string,
     file: AsyncIterable<Uint8Array>,
     options: ContactImportOptions,
   ): Promise<ContactImportCounts>
-  /** Resolves when the imports under way have ended; their files have to end, or fail, first. */
+  /** Resolves when the imports under way have ended; first their files have to end, or fail. */
   close(): Promise<void>
 }
 
 /** What the thread gets at its start. */
 export interface ImporterOptions {
-  /** Those of the settings that the thread's effects need. */
+  /** The settings that the thread's effects need. */
   config: Pick<Config, 'automations' | 'store'>
   dataDir: string
   turns: SharedArrayBuffer
@@ -35,41 +35,41 @@ export interface ImportJob {
   options: ContactImportOptions
 }
 
-/** From the thread: it wants the next piece, or is done. */
+/** Messages from the thread: it wants the next piece, or is done. */
 export type FromThread =
   | { kind: 'more' }
   | { kind: 'done'; counts: ContactImportCounts }
   | { kind: 'refused'; refusal: PortableError }
   | { kind: 'failed'; error: unknown }
 
-/** To it: a piece of the file, or none any more; `refusal` is what its sender is to be told. */
+/** Messages to the thread: a piece of the file, or its end; `refusal` is for the file's sender. */
 export type ToThread =
   | { kind: 'piece'; bytes: Uint8Array }
   | { kind: 'end' }
   | { kind: 'broken'; refusal?: PortableError }
 
-/** A thread and how many imports it has. */
+/** A thread and the number of its imports. */
 interface Thread {
   worker: Worker
   running: number
   gone: Promise<void>
 }
 
-// What lives for longer than a batch is little; without limits V8 lets garbage grow to 48 MB first.
+// Little lives longer than a batch; without limits V8 first lets garbage grow to 48 MB.
 const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 256 }
 const entry = new URL('../threads/import.js', import.meta.url)
 
-/** Errors that told of the thread's own end. */
+/** Errors that were caused by the thread's own end. */
 const deaths = new WeakSet<object>()
 
-/** Whether an import was broken off as its thread has ended, perhaps because of it. */
+/** Whether an import was broken off because its thread has ended, perhaps through the import's fault. */
 export const isThreadDeath = (error: unknown): boolean =>
   error instanceof Error && deaths.has(error)
 
-/** The thread lives while there are imports: its memory is for nothing else. */
+/** The thread lives only while there are imports, as its memory serves nothing else. */
 export function openImporter({ config, dataDir, turns, slot, log }: ImporterOptions): Importer {
   let thread: Thread | undefined
-  // One at a time has the slot.
+  // One import at a time has the slot.
   let last: Promise<void> = Promise.resolve()
 
   const start = (): Thread => {
@@ -116,7 +116,7 @@ export function openImporter({ config, dataDir, turns, slot, log }: ImporterOpti
   }
 }
 
-/** Runs an import in a thread: pieces of the file go there as it asks for them. */
+/** Runs an import in a thread, which gets pieces of the file as it asks for them. */
 function runIn(
   { worker, gone }: Thread,
   job: ImportJob,
@@ -129,7 +129,7 @@ function runIn(
     try {
       const { done, value } = await pieces.next()
       if (done) return port.postMessage({ kind: 'end' } satisfies ToThread)
-      // A copy of its own, which can be handed over: pieces may be views of one buffer.
+      // A copy that can be handed over: pieces may be views of one shared buffer.
       const bytes = new Uint8Array(value)
       port.postMessage({ kind: 'piece', bytes } satisfies ToThread, [bytes.buffer])
     } catch (error) {

@@ -1,8 +1,9 @@
 /**
- * Contacts: the people whom an account writes to, and the lists that they are on. What must hold:
- * one contact an account and address (compared as a whole in lower case); phone numbers are kept in
- * E.164; that somebody unsubscribed is a suppression, which outlives the contact, and is written
- * nowhere else; counters (of a list, of an account) change in the transaction of what they count.
+ * Contacts: the people to whom an account writes, and the lists that they are on. What must hold:
+ * an account has one contact for each address (compared as a whole in lower case); phone numbers
+ * are kept in E.164; that somebody unsubscribed is a suppression, which outlives the contact, and
+ * is written nowhere else; counters (of a list, of an account) change in the transaction of what
+ * they count.
  */
 
 export {

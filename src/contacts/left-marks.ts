@@ -1,24 +1,25 @@
 import { columnKey, reasonOf, type SuppressionReason } from '../suppression/index.js'
 
 /*
- * What other systems' exports say of people who left. Whoever moves here must not mail them again, so such a column is
- * never just kept: its cell suppresses, or the row is refused with the way out.
+ * What other systems' exports say about people who left. Whoever moves here must not mail those again, so such a column
+ * is never only kept: its cell suppresses the address, or the row is refused with a way out.
  */
 
 /**
- * How the cells of a column are read. `unsubscribe`, `bounce`, `complaint`: filled, or yes, says that it happened;
+ * How a column's cells are read. `unsubscribe`, `bounce`, `complaint`: a filled cell, or yes, says that it happened;
  * `consent`: no says that somebody does not want mail; `status`: a word says it.
  */
 export type MarkKind = 'unsubscribe' | 'bounce' | 'complaint' | 'consent' | 'status'
 
-/** That somebody left, as a cell says it. */
+/** What a cell says about somebody's leaving. */
 export interface LeftMark {
   reason: SuppressionReason
   /** When, in ms since 1970, where the cell says so. */
   at?: number
 }
 
-// Names of columns, as `columnKey` leaves them. Of calls and text messages, and what goes with a mark but is none.
+// Names of columns in the form of `columnKey`. These two are no marks: calls and text messages, and what only
+// accompanies a mark.
 const otherMedia = /sms|phone|whatsapp|push|mobile|postal|call|fax/
 const noMark = /(url|link|token|hash|key|page|id|count|rate|ip)$/
 const unsubscribed =
@@ -41,24 +42,26 @@ export function markKindOf(key: string): MarkKind | undefined {
   return consent.test(key) ? 'consent' : undefined
 }
 
-/** Whether it only tells more of what another column marks: `UNSUB_CAMPAIGN_TITLE` and `UNSUB_REASON` beside `UNSUB_TIME`. */
+/**
+ * Whether a column only tells more about another mark: `UNSUB_CAMPAIGN_TITLE` and `UNSUB_REASON` beside `UNSUB_TIME`.
+ */
 export const tellsMore = (key: string): boolean => /(title|reason|other|comment|note)s?$/.test(key)
 
 const wordsOf = (words: string) => new Set(words.split(' ').map(columnKey))
-// As `columnKey` leaves a cell.
+// Words in the form that `columnKey` gives to a cell.
 const yes = wordsOf(
   'yes y true t 1 x on ja j wahr oui o vrai si s verdadero sim verdadeiro vero tak da да 是 はい checked ✓ ✔',
 )
 const no = wordsOf(
   'no n false f 0 off nein falsch non faux falso nao nee nie nej нет 否 いいえ none null nil never na unchecked',
 )
-/** What a cell says in any of these languages; undefined for what is neither. */
+/** Whether a cell says yes or no in any of these languages; undefined for neither. */
 export function yesOrNo(text: string): boolean | undefined {
   const word = columnKey(text)
   return yes.has(word) ? true : no.has(word) ? false : undefined
 }
 
-// Of somebody who gets mail, whatever is asked.
+// Words for somebody who gets mail, whatever the column asks.
 const staying = wordsOf(
   'subscribed active enabled confirmed optedin optin doubleoptin singleoptin ok valid normal pending unconfirmed ' +
     'aktiv actif activo ativo attivo abonniert abonne',
@@ -74,7 +77,7 @@ const leaving = {
 }
 const leavingReasons = ['unsubscribe', 'bounce', 'complaint'] as const
 
-/** What a cell of a mark says: that somebody left; `stays`; or `unclear`, which nobody may guess. */
+/** What a mark's cell says: that somebody left; `stays`; or `unclear`, which nobody may guess. */
 export function readMark(kind: MarkKind, text: string): LeftMark | 'stays' | 'unclear' {
   const word = columnKey(text)
   if (text === '') return 'stays'
@@ -89,9 +92,9 @@ export function readMark(kind: MarkKind, text: string): LeftMark | 'stays' | 'un
   return 'unclear'
 }
 
-/** When a cell says that it was; null for a date that could be read in two ways, undefined for no date. */
+/** When it happened, by a cell; null for a date that can be read in two ways, undefined for no date. */
 function timeOf(text: string): number | null | undefined {
-  // No time is longer, and the search in a long text would take minutes.
+  // No time is longer, and searching a long text would take minutes.
   if (text.length > 100) return undefined
   // Seconds, or milliseconds, since 1970.
   if (/^\d{10}(\d{3})?(\.\d+)?$/.test(text)) return Number(text) * (text.length < 13 ? 1_000 : 1)

@@ -10,23 +10,26 @@ export interface ContactDeps {
   clock: Clock
 }
 
-/** A list, and how many are on it. */
+/** A list, and how many contacts are on it. */
 export interface ContactList {
   id: string
   name: string
   contactCount: number
-  /** Who is added one by one is asked by mail first; so is who signs up by a form. */
+  /** People who are added one by one are first asked by mail, and so are those who sign up by a form. */
   doubleOptIn: boolean
   createdAt: number
 }
 
-/** What can be said of a list. */
+/** The settings of a list. */
 export interface ListSettings {
   name: string
   doubleOptIn?: boolean | undefined
 }
 
-/** Two lists may have the same name. With `plans` a 403 where there are enough. `alongside` is written with it. */
+/**
+ * Two lists may have the same name. With `plans`, a 403 where there are enough. `alongside` is written in the same
+ * transaction.
+ */
 export async function createList(
   { store, clock, plans }: ContactDeps & { plans?: Pick<Plans, 'ceilings'> },
   accountId: string,
@@ -74,10 +77,10 @@ export async function changeList(
   })
 }
 
-// A millisecond or two of a thread that others wait for.
+// Reading this many takes a millisecond or two of a thread that others wait for.
 const perSlice = 500
 
-/** All of them, newest first; others have their turn after some of them. */
+/** All lists, newest first; others have their turn after some of them. */
 export async function listLists(read: Read, accountId: string): Promise<ContactList[]> {
   const lists: ContactList[] = []
   for (;;) {
@@ -88,7 +91,7 @@ export async function listLists(read: Read, accountId: string): Promise<ContactL
   }
 }
 
-/** Some lists, newest first, of those after one. */
+/** Some lists after a given one, newest first. */
 async function listsAfter(
   read: Read,
   accountId: string,
@@ -151,7 +154,7 @@ export async function joinList(
   return joined
 }
 
-/** Goes with every change of a list's members, in the same transaction; `change` is below 0 where some go. */
+/** Belongs to every change of a list's members, in the same transaction; `change` is negative where some leave. */
 export async function addToCount(
   tx: Tx,
   listId: string,
@@ -185,7 +188,7 @@ export interface ListDay {
   gone: number
 }
 
-/** The last `days` days of a list, today included, the oldest first; each day is there. */
+/** The last `days` days of a list, including today, the oldest first; no day is missing. */
 export async function listDays(
   read: Read,
   listId: string,
@@ -222,6 +225,6 @@ const toList = (row: Selected): ContactList => ({
   createdAt: row.created_at,
 })
 
-/** A row as it is read: generated columns are there. */
+/** A row as it is read: with generated columns. */
 type Selected = Omit<ContactListRow, 'contact_count' | 'double_opt_in'> &
   Record<'contact_count' | 'double_opt_in', number>

@@ -1,8 +1,8 @@
 import { type Columns, type DescribedField, shown } from './columns.js'
 
 /**
- * What somebody says that the cells of a column are. `text`, `number` and `yesNo`: a field of their own; `fields`: several
- * with their names, as listmonk exports them in one cell.
+ * What somebody says a column's cells are. `text`, `number` and `yesNo`: a field of its own; `fields`: several with
+ * their names, as listmonk exports them in one cell.
  */
 export const mappedUses = [
   'email',
@@ -24,14 +24,14 @@ export const mappedUses = [
 
 export interface MappedColumn {
   use: (typeof mappedUses)[number]
-  /** Of an own field its name; of another column the header's, for what is told of it. */
+  /** For an own field its name; for another column the header's name, for messages about it. */
   name: string
 }
 
 /** How a file's rows are read, where somebody has said so. */
 export interface Mapping {
   columns: readonly MappedColumn[]
-  /** The first row names the columns, and is nobody. */
+  /** The first row names the columns, and is no contact. */
   hasHeader: boolean
   encoding: FileEncoding
   delimiter: FileDelimiter
@@ -48,8 +48,8 @@ const markKinds = ['unsubscribe', 'consent', 'bounce', 'complaint', 'status'] as
 const maxFieldName = 100
 
 /**
- * The columns as rows are read by them; or what is wrong with what somebody has said. A column of a field that is
- * `described` takes what that says.
+ * The columns by which rows are read; or what is wrong with what somebody has said. A column of a `described` field
+ * accepts what its description allows.
  */
 export function columnsOf(
   mapped: readonly MappedColumn[],
@@ -98,7 +98,7 @@ export function columnsOf(
   }
 }
 
-/** What each use is called where somebody chooses. */
+/** The name of each use in the menu. */
 export const useWords: Readonly<Record<MappedColumn['use'], string>> = {
   email: 'Address',
   firstName: 'First name',

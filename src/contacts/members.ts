@@ -16,7 +16,7 @@ export interface MemberPage {
   nextCursor: string | null
 }
 
-/** Which page, or who. */
+/** Which page, or which contact. */
 interface MemberOptions {
   limit: number
   cursor?: string | undefined
@@ -52,7 +52,7 @@ export async function listMembers(
   }
 }
 
-/** The same contacts, with why they are not mailed: the strongest reason of each, or all of them. */
+/** The same contacts with the reasons why they are not mailed: the strongest of each, or all. */
 export async function withReasons(read: Read, accountId: string, contacts: readonly Contact[]) {
   const addresses = contacts.map(({ email }) => email)
   const known = await standingsOf(read, accountId, addresses)
@@ -63,7 +63,7 @@ export async function withReasons(read: Read, accountId: string, contacts: reado
   return { members, reasonsFor }
 }
 
-/** Those of some ids, newest first, with why they are not mailed; who is deleted is left out. */
+/** Contacts by their ids, newest first, with why they are not mailed; deleted ones are left out. */
 export async function membersAmong(
   read: Read,
   accountId: string,
@@ -73,7 +73,7 @@ export async function membersAmong(
   return (await withReasons(read, accountId, rows.map(toContact))).members
 }
 
-// Contacts that an export reads at once.
+// How many contacts an export reads at once.
 const perPage = 500
 const columns = [
   'email',
@@ -86,8 +86,8 @@ const columns = [
 ]
 
 /**
- * An account's contacts as CSV, or those of a list; `importContacts` takes it back, the metadata with
- * its types, since it is one column of JSON.
+ * An account's contacts, or those of a list, as CSV. `importContacts` reads it back, the metadata with its types, since
+ * it is one column of JSON.
  */
 export async function* exportContacts(
   read: Read,
@@ -103,7 +103,7 @@ export async function* exportContacts(
 /** The first line of such a file. */
 export const contactsHead = (): string => csvLine(columns)
 
-/** Contacts as lines of it. */
+/** Contacts as lines of such a file. */
 export const contactsCsv = (contacts: readonly Contact[]): string =>
   contacts.map((contact) => csvLine(cellsOf(contact))).join('')
 

@@ -8,7 +8,7 @@ import {
 } from '../suppression/index.js'
 import { reasonOf } from './filters.js'
 
-/** Why no marketing mail goes to somebody; who was erased and added again is `erased`, not suppressed by hand. */
+/** Why somebody gets no marketing mail; people who were erased and added again are `erased`, not suppressed by hand. */
 export const noMailReasons = [
   'unsubscribed',
   'bounced',
@@ -21,7 +21,7 @@ export type NoMailReason = (typeof noMailReasons)[number]
 /** How many people get no mail, each counted for their strongest reason. */
 export type NoMailCounts = Record<NoMailReason, number>
 
-/** The same in words, after 'Gets none: '. */
+/** The reasons in words, after 'Gets none: '. */
 export const noMailWords: Readonly<Record<NoMailReason, string>> = {
   unsubscribed: 'unsubscribed',
   bounced: 'bounced',
@@ -30,7 +30,7 @@ export const noMailWords: Readonly<Record<NoMailReason, string>> = {
   erased: 'erased on request',
 }
 
-/** What is known of an address: its strongest suppression, and whether an erasure has made it. */
+/** What is known of an address: its strongest suppression, and whether an erasure made it. */
 export interface MailStanding {
   suppressed: SuppressionReason | null
   erased: boolean
@@ -43,12 +43,12 @@ export function noMailReason({ suppressed, erased }: MailStanding): NoMailReason
   return noMailReasons.find((one) => reasonOf[one] === suppressed)
 }
 
-/** How the addresses of an account stand, and all that is recorded of each. */
+/** Where the addresses of an account stand, and all that is recorded of each. */
 export async function standingsOf(read: Read, accountId: string, addresses: readonly string[]) {
   const reasons = await suppressionsAmong(read, accountId, addresses)
   const reasonsFor = (address: string): ReadonlySet<SuppressionReason> =>
     reasons.get(addressKey(address)) ?? new Set()
-  // A hash for each: only of those of whom it may be so.
+  // Each look needs a hash, so it is done only for addresses that may have been erased.
   const byHand = addresses.filter((address) => reasonsFor(address).has('manual'))
   const erased = await erasedAmong(read, accountId, byHand)
   const standingOf = (address: string): MailStanding => ({
@@ -66,7 +66,7 @@ export const noneWithoutMail = (): NoMailCounts => ({
   erased: 0,
 })
 
-/** How many of these get no mail, and why; each address is counted. */
+/** How many of these get no mail, and why; every address counts. */
 export async function countNoMail(
   read: Read,
   accountId: string,

@@ -3,15 +3,15 @@ import { type ContactRow, idsOf, prepared, type Read, type Tx } from '../store/i
 import { type Contact, contactsOf, toContact, updateContact } from './contact.js'
 import type { ContactDeps } from './list.js'
 
-/** What is to be changed of a contact; what is not given stays. An empty name or phone number takes it away. */
+/** Changes of a contact; what is not given stays. An empty name or phone number removes it. */
 export interface ContactUpdate {
   firstName?: string | undefined
   lastName?: string | undefined
   /** E.164 (`toE164`), or empty. */
   phone?: string | undefined
-  /** Laid over what is known, key by key. */
+  /** Merged over the known metadata, key by key. */
   metadata?: Record<string, unknown> | undefined
-  /** Keys of the metadata that go. */
+  /** Keys to remove from the metadata. */
   removeMetadata?: readonly string[] | undefined
 }
 
@@ -34,7 +34,7 @@ const contactById = prepared<
   ContactRow & { unsubscribed_at: number | null }
 >((db, { accountId, id }) => contactsOf(db, accountId).where('contacts.id', '=', id))
 
-/** The lists that each of these contacts is on, by their names; of contacts that are the account's. */
+/** The lists of each of these contacts, by name; the contacts must be the account's. */
 export async function listsOfContacts(
   read: Read,
   ids: readonly string[],
@@ -60,7 +60,7 @@ const listsAmong = prepared<
     .where('deleted_at', 'is', null),
 )
 
-/** Changes what is given and nothing else. Throws a 404. `alongside` is written with it. */
+/** Changes what is given and nothing else. Throws a 404. `alongside` is written in the same transaction. */
 export async function changeContact(
   { store, clock }: ContactDeps,
   accountId: string,

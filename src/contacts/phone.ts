@@ -5,8 +5,8 @@ import type { Read } from '../store/index.js'
 import { type Contact, contactsOf, toContact } from './contact.js'
 
 /**
- * The contact with this number, whichever way it is written; of several the one that was added
- * last. A number that nobody has is a 404, and so is a text that is not a number.
+ * The contact with this number, however it is written; of several the one that was added last. A
+ * number that nobody has is a 404, and so is a text that is no number.
  */
 export async function findByPhone(
   read: Read,
@@ -28,8 +28,8 @@ export async function findByPhone(
 }
 
 /**
- * `+2348031234567`, or undefined for what can be no number. Networks write it in many ways:
- * national (0803…), international with +, with the exit code (009…), or with neither.
+ * `+2348031234567`, or undefined for a text that cannot be a number. Networks write it in many
+ * ways: national (0803…), international with +, with the exit code (009…), or with neither.
  */
 export function toE164(raw: string, defaultCountry: string): string | undefined {
   if (raw.length > 64) return undefined
@@ -39,11 +39,12 @@ export function toE164(raw: string, defaultCountry: string): string | undefined 
   const text = raw.trim()
   const number = parsePhoneNumberFromString(text, options)
   if (!number?.isValid() && /^[1-9][\d\s().\-/]{6,}$/.test(text)) {
-    // Exports of others (Brevo's) leave the + out: of one country they are none, and whole with it they are one of another.
+    // Other exports (Brevo's) leave out the +: such a text is no number of the default country, and with a + it is a
+    // whole foreign one.
     const whole = parsePhoneNumberFromString(`+${text}`, { extract: false })
     if (whole?.isValid()) return whole.number
   }
-  // Possible, not valid: numbering plans grow faster than releases of their metadata.
+  // Possible is enough, as numbering plans grow faster than releases of their metadata.
   return number?.isPossible() && number.number.length <= longestE164 ? number.number : undefined
 }
 
@@ -51,8 +52,8 @@ export function toE164(raw: string, defaultCountry: string): string | undefined 
 const longestE164 = 16
 
 /**
- * How numbers may begin, in E.164, that somebody begins to write so: `0803`, `+234803` and `00234 803` are the same in
- * Nigeria. Some countries keep the 0 (Italy), some have none (Spain). None for what begins no number.
+ * How E.164 numbers may begin when somebody begins to type this: `0803`, `+234803` and `00234 803` are the same in
+ * Nigeria. Some countries keep the 0 (Italy), some have none (Spain). Empty for a text that begins no number.
  */
 export function phoneBeginnings(raw: string, defaultCountry: string): string[] {
   if (!/^\+?[\d\s().\-/]{3,64}$/.test(raw)) return []
@@ -70,12 +71,12 @@ export function phoneBeginnings(raw: string, defaultCountry: string): string[] {
 }
 
 /**
- * How a number may be written, for who is told that theirs is not one. It names the setting, as they may not know
- * which country this appliance takes for the default.
+ * How a number may be written, for somebody whose text is none. It names the setting, as they may not know which
+ * country this appliance takes as the default.
  */
 export const phoneNotations = (defaultCountry: string) =>
   `of ${defaultCountry} (the setting contacts.default_country) or with + and country code`
 
-// With the first number: 112 files that every thread would load at its start, and few ever need.
+// Loaded with the first number: it has 112 files, which every thread would load at its start and few ever need.
 const phoneNumbers = (): typeof import('libphonenumber-js') =>
   createRequire(import.meta.url)('libphonenumber-js')

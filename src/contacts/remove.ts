@@ -13,15 +13,18 @@ import type { ContactDeps, ContactList } from './list.js'
 import { addToCount, requireList } from './list.js'
 import { addToTotal } from './total.js'
 
-// Members a transaction, which other writes wait for.
+// How many members one transaction removes, for which other writes wait.
 const perWrite = 200
-// The rest between two of these: nobody waits for what is left, but others write meanwhile.
+// The rest between two of these: nobody waits for the removal, but others write meanwhile.
 const restMs = 20
-// Members whose removal a client waits for; a longer list goes in the background
+// For how many removals a client waits; the contacts of a longer list are removed in the background
 // (`removeDeletedLists`).
 const atOnce = 5_000
 
-/** Takes a contact off a list; one who is then on no list is deleted. Suppression remains. Resolves with who it was. */
+/**
+ * Takes a contact off a list; a contact who is then on no list is deleted. Suppression remains. Resolves with who it
+ * was.
+ */
 export async function removeFromList(
   { store, clock }: ContactDeps,
   accountId: string,
@@ -58,8 +61,8 @@ export async function takeOff(
 }
 
 /**
- * Deletes the contact with an address or id, off all lists and also one who is on none, as events make them;
- * irreversibly. Suppression remains. Throws a 404.
+ * Deletes the contact with an address or id, from all lists; also one on no list, as events make them. It is
+ * irreversible. Suppression remains. Throws a 404.
  */
 export async function deleteContact(
   { store, clock }: ContactDeps,
@@ -74,7 +77,7 @@ export async function deleteContact(
   })
 }
 
-/** Takes a contact off all lists that it is on. */
+/** Takes a contact off all of its lists. */
 export async function takeOffAll(tx: Tx, contactId: string, now: number): Promise<void> {
   const lists = await tx
     .selectFrom('list_members')
@@ -105,7 +108,7 @@ export async function whatDeletionTakes(read: Read, accountId: string, whom: str
   }
 }
 
-/** The contact with this address, or of this id. Throws a 404. */
+/** The contact with this address, or with this id. Throws a 404. */
 async function contactWith(
   read: Read,
   accountId: string,
@@ -116,7 +119,7 @@ async function contactWith(
     .selectFrom('contacts')
     .select(['id', 'email'])
     .where('account_id', '=', accountId)
-    // No address is without its sign.
+    // Every address contains an @.
     .where(named.includes('@') ? 'address' : 'id', '=', named)
     .executeTakeFirst()
   if (contact === undefined) throw new ApiError('not_found', `The account has no contact ${whom}`)
@@ -124,9 +127,9 @@ async function contactWith(
 }
 
 /**
- * Deletes a list and the contacts that are then on no list, irreversibly. It is gone at once for
- * everybody; of a long one the contacts follow in slices. Suppression remains. Throws a 409 while an import by a page puts
- * people on it. Resolves with what it was.
+ * Deletes a list and the contacts that are then on no list, irreversibly. The list is gone at once for everybody; the
+ * contacts of a long one follow in slices. Suppression remains. Throws a 409 while an import by a page puts people on
+ * it. Resolves with what it was.
  */
 export async function deleteList(
   { store, clock }: ContactDeps,
@@ -152,11 +155,11 @@ export async function deleteList(
   return gone
 }
 
-// Members of whom it is asked whether they are on another list: some milliseconds, with turns for others.
+// How many members are checked for other lists: that takes some milliseconds, with turns for others.
 const looked = 20_000
 const perLook = 2_000
 
-/** How many of a list's contacts are on no other list. `of`: of how many of them that was counted, where not of all. */
+/** How many of a list's contacts are on no other list. `of`: how many were checked, where that were not all. */
 export async function onlyOnList(
   read: Read,
   listId: string,
@@ -190,7 +193,7 @@ export async function onlyOnList(
   return { count, of }
 }
 
-/** What deletions have left to do, one that a stop or a crash cut short included. */
+/** Finishes deletions, also those that a stop or a crash cut short. */
 export async function removeDeletedLists(
   { store, clock, log }: ContactDeps & { log: Log },
   signal: AbortSignal,
@@ -239,8 +242,8 @@ function takeSlice(
 }
 
 /**
- * Deletes those of these contacts who are on no list. By their ids alone, which come from a list of the
- * account: with the account in the query SQLite would read all contacts that it has.
+ * Deletes those of these contacts who are on no list. The ids come from a list of the account, and only they are used:
+ * with the account in the query SQLite would read all of its contacts.
  */
 export async function deleteListless(
   tx: Tx,
@@ -264,7 +267,7 @@ export async function deleteListless(
     .returning('id')
     .execute()
   await addToTotal(tx, accountId, -deleted.length)
-  // Who is deleted, and who has only left a list.
+  // Marks both the deleted contacts and those who have only left a list.
   await markChanged(tx, accountId, ids)
   await forgetContacts(
     tx,

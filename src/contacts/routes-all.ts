@@ -16,7 +16,10 @@ interface AllContactDeps extends ContactDeps {
   defaultCountry: string
 }
 
-/** Contacts of all lists and of none: found, read, changed, deleted. An account that may add nothing may do all of it. */
+/**
+ * Contacts of all lists and of none: found, read, changed, deleted. An account that may add nothing may still do all of
+ * this.
+ */
 export function allContactRoutes(api: Api<Principal>, deps: AllContactDeps): void {
   const { read } = deps.store
   const { defaultCountry } = deps

@@ -8,7 +8,7 @@ import { type BulkTasks, findBulk, shownBulk } from './bulk-task/tasks.js'
 import * as operations from './contract.js'
 import type { ContactDeps } from './list.js'
 
-/** Work with all contacts that fit. */
+/** Work with all matching contacts. */
 export function bulkRoutes(api: Api<Principal>, deps: ContactDeps & { bulk: BulkTasks }): void {
   const { read } = deps.store
   const { bulk } = deps

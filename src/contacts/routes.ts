@@ -24,7 +24,7 @@ import { deleteList, removeFromList } from './remove.js'
 import { allContactRoutes } from './routes-all.js'
 import { bulkRoutes } from './routes-bulk.js'
 
-/** What the routes need, and what they tell of. */
+/** What the routes need, and whom they notify. */
 export interface ContactRouteDeps extends ContactDeps {
   plans: Plans
   importer: Importer
@@ -32,9 +32,9 @@ export interface ContactRouteDeps extends ContactDeps {
   /** The country of phone numbers without an international prefix; ISO 3166, e.g. `NG`. */
   defaultCountry: string
   askFirst: AskFirst
-  /** What follows when a request adds somebody. */
+  /** What happens when a request adds somebody. */
   follow?: ContactEffect
-  /** Throws a 503 when what follows imports has no room. */
+  /** Throws a 503 when there is no room for an import's consequences. */
   checkRoom?: () => Promise<void>
   /** Called once that is on disk. */
   followed?: () => void
@@ -113,7 +113,7 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
   })
 }
 
-/** Somebody is put on a list, or asked first. */
+/** Puts somebody on a list, or asks them first. */
 function addRoute(api: Api<Principal>, deps: ContactRouteDeps): void {
   const { read } = deps.store
   serve(
@@ -151,7 +151,7 @@ function addRoute(api: Api<Principal>, deps: ContactRouteDeps): void {
   )
 }
 
-/** Fields that are not known are ignored, but for these: ignored, they would have mail go to who has left. */
+/** Unknown fields are ignored, except these: ignoring them would send mail to somebody who has left. */
 function refuseUnsubscribed(body: object): void {
   const { unsubscribed, subscribed } = body as Record<string, unknown>
   const name =
@@ -163,7 +163,10 @@ function refuseUnsubscribed(body: object): void {
   })
 }
 
-/** Who asks for it asks everybody who has not confirmed; a list asks whom it does not have. */
+/**
+ * A request with `confirm` asks everybody who has not confirmed; the list's own setting asks only people who are not on
+ * it.
+ */
 async function isAskedFirst(
   read: Read,
   accountId: string,
@@ -175,7 +178,7 @@ async function isAskedFirst(
   return confirm === undefined ? standing === 'off' : standing !== 'confirmed'
 }
 
-/** A long file may start more runs than there is room for: it is cut off, and what is read is in. */
+/** A long file may start more runs than there is room for: then it is cut off, and what was read is in. */
 async function* whileRoom(file: AsyncIterable<Uint8Array>, checkRoom: () => Promise<void>) {
   for await (const piece of file) {
     await checkRoom()
@@ -185,17 +188,17 @@ async function* whileRoom(file: AsyncIterable<Uint8Array>, checkRoom: () => Prom
 
 /** The answer to an addition. */
 const added = ({ id, email }: Contact) => ({ id, email })
-/** 201 for who was not on the list before, else 200. */
+/** 201 for somebody who was not on the list before, else 200. */
 const statusOf = (joined: boolean) => (joined ? 201 : 200)
 
-// Characters of a file's name that the consent record keeps.
+// How many characters of a file's name the consent record keeps.
 const maxFileName = 255
 
-// What browsers and tools call a CSV file, which depends on what is installed beside them.
+// The types that browsers and tools give a CSV file; they depend on what is installed there.
 const csvTypes =
   /^(text\/(csv|plain|tab-separated-values|comma-separated-values|x-csv)|application\/(csv|x-csv|octet-stream|vnd\.ms-excel))$/
 
-/** Throws a 415 for a file that is declared as something else than CSV. */
+/** Throws a 415 for a file that is declared as another type than CSV. */
 function requireCsvType(contentType: string): void {
   if (csvTypes.test(contentType.split(';')[0]?.trim().toLowerCase() ?? '')) return
   throw new ApiError('unsupported_media_type', 'The file is not CSV; send it as text/csv')

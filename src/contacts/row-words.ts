@@ -9,16 +9,16 @@ export interface RowWords {
   noAddress: string
   notAddress(given: string): string
   longName(field: NameField): string
-  /** A cell of a column that says who left, and does not. */
+  /** A cell should say whether somebody left, and is unclear. */
   unclear(column: string, cell: string): string
-  /** A number of a cell that is JSON, of which digits would be lost; undefined: there is none. */
+  /** A number in a JSON cell would lose digits; undefined: there is no such number. */
   inexact(own: Record<string, unknown>): string | undefined
   tooMuch: string
-  /** The same with what is stored of them already. */
+  /** Too much together with what is already stored of them. */
   tooMuchKnown: string
 }
 
-/** With the names that fields have in the API. */
+/** Uses the API's names of fields. */
 export const apiRowWords: RowWords = {
   noAddress: 'it has no email',
   notAddress: (given) => `email ${shown(given)} is not an email address`,
@@ -35,10 +35,10 @@ const names: Readonly<Record<NameField, string>> = {
   lastName: 'the last name',
 }
 
-// The quotes of JSON would be doubled in a file of comma-separated values.
+// JSON's quotes would be doubled in a file of comma-separated values.
 const inQuotes = (text: string) => `“${shown(text).slice(1, -1)}”`
 
-/** For people, who know columns and fields by what they read on pages. */
+/** For people, who know columns and fields by the names on pages. */
 export const pageRowWords: RowWords = {
   noAddress: 'it has no address',
   notAddress: (given) => `${inQuotes(given)} is no email address`,

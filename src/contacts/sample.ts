@@ -8,18 +8,18 @@ export interface Sampled {
   sample: number | null
 }
 
-// Where so many or fewer are known, all are looked at.
+// Up to this number all contacts are looked at.
 const mostExact = 4_000
 const perLook = 250
-// What somebody who waits for a page waits for this; the answer takes as long again at worst, on a slow disk.
+// How long somebody who waits for a page waits for this; on a slow disk the answer may take twice as long.
 const budgetMs = 120
 const mostLooked = 20_000
 const letters = '0123456789abcdefghijklmnopqrstuvwxyz'
 
 /**
- * Has all contacts of an account looked at, some at a time, or a sample where it has many: some of those whose addresses
- * begin with or follow each pair of letters, since ids rise with time and the newest are another kind of people. Others have
- * their turn in between.
+ * Looks at all contacts of an account, some at a time. Where there are many it looks at a sample: some of those whose
+ * addresses begin with or follow each pair of letters. Ids would not do: they rise with time, and the newest people
+ * differ from the others. Others have their turn in between.
  */
 export async function sampleContacts(
   read: Read,
@@ -54,7 +54,8 @@ export async function sampleContacts(
   }
   const begun = performance.now()
   const seen = new Set<string>()
-  // Where few begin so, what follows was looked at already: then it goes on from where that ended.
+  // Where few addresses begin with the letters, those after them may have been looked at already: then it goes on from
+  // their end.
   const ends = new Map<string, string>()
   for (const start of startsOf()) {
     if (looked >= mostLooked || performance.now() - begun > budgetMs) break
@@ -71,15 +72,15 @@ export async function sampleContacts(
   return { total, sample: looked }
 }
 
-/** A number of the sample, as it is of all. */
+/** A number from the sample, scaled to all contacts. */
 export const scaled = (counted: number, { total, sample }: Sampled): number =>
   sample === null ? counted : Math.round((counted * total) / Math.max(1, sample))
 
-/** The very beginning and pairs of letters, so strewn that any number of the first ones are from all over the alphabet. */
+/** The very beginning, then pairs of letters in such an order that the first of them are from all over the alphabet. */
 function* startsOf(): Generator<string> {
   yield ''
   const all = letters.length * letters.length
-  // Prime to their number, and about its golden section.
+  // Prime to the number of pairs, and about its golden section.
   const stride = 803
   for (let n = 0; n < all; n++) {
     const at = (n * stride) % all

@@ -6,19 +6,19 @@ import { nameKey, nameKeys } from './fields.js'
 import { type ContactSearch, reasonOf } from './filters.js'
 import { phoneBeginnings } from './phone.js'
 
-/** Where a way of finding contacts has got to: what they are in order of, and the id for those who have the same. */
+/** How far a way of finding contacts is: the key of its order, and the id for contacts with the same key. */
 export interface FoundPlace {
   key: string
   id: string
 }
 
-/** A contact, with where it stands in its way; undefined where an address there is no contact's. */
+/** A contact, with its place in its way; undefined where the address there is no contact's. */
 export interface FoundContact {
   contact: Contact | undefined
   after: FoundPlace
 }
 
-/** Contacts in the order of an index, and which they are. */
+/** Contacts in the order of an index, and which contacts these are. */
 export interface ContactWay {
   rows(after: FoundPlace | undefined, limit: number): Promise<FoundContact[]>
   fits(contact: Contact): boolean
@@ -29,7 +29,7 @@ export interface Whose {
   accountId: string
 }
 
-/** What finds those who are looked for, one after another: each is a search of one index. */
+/** The ways that together find the wanted contacts, one after another; each searches one index. */
 export function waysOf(whose: Whose, wanted: ContactSearch, defaultCountry: string): ContactWay[] {
   const { email, q = '', listId, segmentId, state, newest } = wanted
   if (email !== undefined) return [byAddress(whose, addressKey(email.trim()), true)]
@@ -43,7 +43,7 @@ export function waysOf(whose: Whose, wanted: ContactSearch, defaultCountry: stri
   }
   return [
     byAddress(whose, addressKey(beginning), false),
-    // No name has it, but for one that somebody made of an address.
+    // No name contains an @, unless somebody made a name of an address.
     ...(beginning.includes('@')
       ? []
       : [byName(whose, 'name_key', beginning), byName(whose, 'last_name_key', beginning)]),
@@ -51,7 +51,9 @@ export function waysOf(whose: Whose, wanted: ContactSearch, defaultCountry: stri
   ]
 }
 
-/** Every text that begins so is below it: no text has this character, which is none (Unicode §23.7). */
+/**
+ * Every text with this beginning is below it: no text contains this code point, which is no character (Unicode §23.7).
+ */
 const endOf = (beginning: string) => `${beginning}\u{10FFFF}`
 
 const byAddress = (
@@ -63,7 +65,7 @@ const byAddress = (
   rows: async (after, limit) => {
     const rows = await contactsOf(read, accountId)
       .$if(isWhole, (query) => query.where('contacts.address', '=', beginning))
-      // One lower bound: of two SQLite seeks by the first, and reads all that is between them at every page.
+      // Only one lower bound: with two, SQLite seeks by the first, and at every page reads everything between them.
       .$if(!isWhole && beginning !== '' && after === undefined, (query) =>
         query.where('contacts.address', '>=', beginning),
       )
@@ -78,7 +80,7 @@ const byAddress = (
   },
 })
 
-/** Those whose name, or last name, begins so. */
+/** Contacts whose name, or last name, begins with this. */
 function byName(whose: Whose, column: 'name_key' | 'last_name_key', beginning: string): ContactWay {
   const key = nameKey(beginning)
   return inOrderOf(whose, column, key, ({ firstName, lastName }) =>
@@ -89,7 +91,7 @@ function byName(whose: Whose, column: 'name_key' | 'last_name_key', beginning: s
 const byPhone = (whose: Whose, beginning: string): ContactWay =>
   inOrderOf(whose, 'phone', beginning, ({ phone }) => phone?.startsWith(beginning) === true)
 
-/** Those of whom a column begins so, in its order. */
+/** Contacts in whom a column begins with this, in its order. */
 const inOrderOf = (
   { read, accountId }: Whose,
   column: 'name_key' | 'last_name_key' | 'phone',
@@ -118,7 +120,7 @@ const inOrderOf = (
   },
 })
 
-/** All of them, newest first: ids rise with the time, whatever the clock does. */
+/** All contacts, newest first: ids rise with time, whatever the clock does. */
 const byAge = ({ read, accountId }: Whose): ContactWay => ({
   fits: () => true,
   rows: async (after, limit) => {
@@ -131,7 +133,7 @@ const byAge = ({ read, accountId }: Whose): ContactWay => ({
   },
 })
 
-/** Who is on a list, newest first. */
+/** The contacts on a list, newest first. */
 const byList = ({ read, accountId }: Whose, listId: string): ContactWay => ({
   fits: () => true,
   rows: async (after, limit) => {
@@ -148,7 +150,7 @@ const byList = ({ read, accountId }: Whose, listId: string): ContactWay => ({
   },
 })
 
-/** Who is in a segment, newest first. */
+/** The contacts in a segment, newest first. */
 const bySegment = ({ read, accountId }: Whose, segmentId: string): ContactWay => ({
   fits: () => true,
   rows: async (after, limit) => {
@@ -165,7 +167,7 @@ const bySegment = ({ read, accountId }: Whose, segmentId: string): ContactWay =>
   },
 })
 
-/** Who is suppressed for a reason, by address. Addresses that are no contact's are looked at too, and passed over. */
+/** The contacts suppressed for a reason, by address. Addresses that are no contact's are read too, and passed over. */
 const byReason = ({ read, accountId }: Whose, reason: SuppressionReason): ContactWay => ({
   fits: () => true,
   rows: async (after, limit) => {

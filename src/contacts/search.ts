@@ -10,17 +10,18 @@ import { type FoundContact, type FoundPlace, type Whose, waysOf } from './search
 interface SearchOptions {
   limit: number
   cursor?: string | undefined
-  /** Of phone numbers without an international prefix; ISO 3166. */
+  /** The country of phone numbers without an international prefix; ISO 3166. */
   defaultCountry: string
 }
 
-// What a page reads at most, so that it takes some milliseconds whatever there is.
+// How much a page reads at most, so that it always takes only some milliseconds.
 const mostLooked = 1_000
 const perLook = 250
 
 /**
- * A page of an account's contacts: by address; those of a list, where no beginning is asked for, newest first. A page may
- * have fewer than `limit`, or none, and a next one all the same: it ends where so many were looked at that do not fit.
+ * A page of an account's contacts: by address; those of a list, where no beginning is asked for, newest first. A page
+ * may have fewer than `limit`, or none, and still a next page: it ends after reading a number of contacts that do not
+ * match.
  */
 export async function findContacts(
   read: Read,
@@ -45,7 +46,7 @@ export async function findContacts(
   let looked = 0
   for (let { way, after } = begin; way < ways.length; ) {
     const rows = (await ways[way]?.rows(after, atOnce)) ?? []
-    // Who has come by an earlier way does not come again.
+    // A contact that came by an earlier way does not come again.
     const fresh = rows.filter(
       ({ contact }) =>
         contact !== undefined && !ways.slice(0, way).some(({ fits }) => fits(contact)),
@@ -77,13 +78,13 @@ const endingAt = (
       : textCursorOf(JSON.stringify([next.way, next.after?.key, next.after?.id]), scope),
 })
 
-/** What `endingAt` has written; the cursor's tag says that nobody else has. */
+/** Reads what `endingAt` has written; the cursor's tag says that nobody else has written it. */
 function placeIn(cursor: string, scope: string): Begin {
   const [way, key, id] = JSON.parse(textInCursor(cursor, scope)) as [number, string, string]
   return { way, after: { key, id } }
 }
 
-/** Those who are on the list and in the state that are asked for, with why they are not mailed. */
+/** The contacts on the wanted list and in the wanted state, with why they are not mailed. */
 async function fitting(
   { read, accountId }: Whose,
   found: readonly FoundContact[],
@@ -132,7 +133,7 @@ async function inSegment(read: Read, segmentId: string, contacts: readonly Conta
   return new Set(rows.map(({ contact_id }) => contact_id))
 }
 
-/** The id of an account's segment; throws a 404. `segments/` stands above this folder: its table alone is asked. */
+/** The id of an account's segment; throws a 404. `segments/` is above this folder, so only its table is read. */
 async function segmentNamed(read: Read, accountId: string, id: string): Promise<string> {
   const segment = await read
     .selectFrom('segments')
@@ -145,7 +146,7 @@ async function segmentNamed(read: Read, accountId: string, id: string): Promise<
   throw new ApiError('not_found', 'The account has no segment with this id')
 }
 
-/** Where a page begins: in which way, and after whom. */
+/** Where a page begins: in which way, and after which contact. */
 interface Begin {
   way: number
   after: FoundPlace | undefined

@@ -3,12 +3,12 @@ import type { Read } from '../store/index.js'
 import type { ContactSearch } from './filters.js'
 import { countFitting } from './fitting.js'
 
-/** How many fit when somebody looked, and who was there then: what they agree to is done with those alone. */
+/** How many matched when somebody looked, and who existed then: only these are changed when they agree. */
 export interface SeenNumber {
   count: number
-  /** False: more may have fitted than were counted. */
+  /** False: more may have matched than were counted. */
   isAll: boolean
-  /** The newest contact then, by an id: times do not tell it once a clock was set back. */
+  /** The id of the newest contact at that time: times do not tell it once a clock was set back. */
   through: string
 }
 
@@ -24,8 +24,8 @@ export async function seeFitting(
 }
 
 /**
- * Throws a 422 where another number than was seen would be dealt with. Who became a contact since is not counted, and
- * is left alone: so nobody has to wait for an import before they delete three others.
+ * Throws a 422 where the number would differ from the seen one. Later contacts are not counted, and are left alone: so
+ * nobody has to wait for an import before deleting three other contacts.
  */
 export async function refuseOther(
   read: Read,

@@ -6,7 +6,7 @@ import { keepOrigins } from './history.js'
 import { type ContactDeps, joinList, requireList } from './list.js'
 import { deleteListless, takeOff, takeOffAll } from './remove.js'
 
-/** So many contacts are changed in one transaction at most. */
+/** How many contacts one transaction changes at most. */
 export const mostAtOnce = 200
 
 /** Who did it, how the people agreed, and what follows. */
@@ -17,8 +17,8 @@ interface JoinOptions {
 }
 
 /**
- * Puts some of an account's contacts on a list; resolves with how many were not on it. Ids of others are passed over.
- * Throws a 404 for a list that is not the account's.
+ * Puts some of an account's contacts on a list; resolves with how many were not on it. Ids of other accounts are passed
+ * over. Throws a 404 for a list that is not the account's.
  */
 export async function putOnList(
   { store, clock }: ContactDeps,
@@ -31,7 +31,7 @@ export async function putOnList(
   )
 }
 
-/** The same as a part of another write. */
+/** `putOnList` within another write. */
 export async function putOnListIn(
   tx: Tx,
   accountId: string,
@@ -56,7 +56,7 @@ export async function putOnListIn(
   return joined.length
 }
 
-/** Takes some contacts off a list; who is then on no list is deleted. Resolves with how many came off. */
+/** Takes some contacts off a list; those who are then on no list are deleted. Resolves with how many were taken off. */
 export async function takeOffList(
   { store, clock }: ContactDeps,
   accountId: string,
@@ -66,7 +66,7 @@ export async function takeOffList(
   return await store.write((tx) => takeOffListIn(tx, accountId, listId, ids, clock.now()))
 }
 
-/** The same as a part of another write. */
+/** `takeOffList` within another write. */
 export async function takeOffListIn(
   tx: Tx,
   accountId: string,
@@ -83,7 +83,7 @@ export async function takeOffListIn(
   return off.length
 }
 
-/** Deletes some contacts, off all lists, irreversibly; resolves with how many were there. Suppression remains. */
+/** Deletes some contacts, from all lists, irreversibly; resolves with how many existed. Suppression remains. */
 export async function deleteContacts(
   { store, clock }: ContactDeps,
   accountId: string,
@@ -92,7 +92,7 @@ export async function deleteContacts(
   return await store.write((tx) => deleteContactsIn(tx, accountId, ids, clock.now()))
 }
 
-/** The same as a part of another write. */
+/** `deleteContacts` within another write. */
 export async function deleteContactsIn(
   tx: Tx,
   accountId: string,
@@ -105,12 +105,12 @@ export async function deleteContactsIn(
   return known.length
 }
 
-/** Those of these ids that are the account's contacts, by address. */
+/** The account's contacts among these ids, by address. */
 export async function contactsAmong(read: Read, accountId: string, ids: readonly string[]) {
   const contacts = (await someOf(read, accountId, ids)).map(toContact)
   return contacts.sort((a, b) => a.email.localeCompare(b.email))
 }
 
-/** Those of these ids that are the account's, as many as one transaction takes. */
+/** The account's contacts among these ids, as many as one transaction takes. */
 export const someOf = (read: Read, accountId: string, ids: readonly string[]) =>
   contactsOfIds(read, accountId, ids.slice(0, mostAtOnce)).execute()

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors/index.js'
 import type { Read, Tx } from '../store/index.js'
 
-/** How many contacts an account holds; one row, however many they are. */
+/** How many contacts an account has; it is one row, however many they are. */
 export async function contactTotal(read: Read, accountId: string): Promise<number> {
   const row = await read
     .selectFrom('contact_totals')
@@ -11,7 +11,7 @@ export async function contactTotal(read: Read, accountId: string): Promise<numbe
   return row?.contacts ?? 0
 }
 
-/** Goes with every insertion and removal of contacts, in the same transaction. */
+/** Belongs to every insertion and removal of contacts, in the same transaction. */
 export async function addToTotal(tx: Tx, accountId: string, change: number): Promise<void> {
   if (change === 0) return
   await tx
@@ -25,7 +25,7 @@ export async function addToTotal(tx: Tx, accountId: string, change: number): Pro
     .execute()
 }
 
-/** Throws when the account may not hold one contact more. */
+/** Throws when the account may not have one contact more. */
 export async function refuseBeyond(
   tx: Tx,
   accountId: string,
@@ -35,7 +35,7 @@ export async function refuseBeyond(
   if ((await contactTotal(tx, accountId)) >= ceiling) throw ceilingReached(ceiling)
 }
 
-/** `fields` are what an import tells about itself. */
+/** `fields` are an import's own figures. */
 export const ceilingReached = (ceiling: number, fields: Record<string, unknown> = {}) =>
   new ApiError(
     'plan_limit_exceeded',

@@ -5,7 +5,7 @@ import { listTopics, optOutsOf } from '../topics/index.js'
 import { contactHistory } from './history.js'
 import { noMailWords } from './no-mail.js'
 
-/** Something for which somebody gets mail, or does not. */
+/** A reason why somebody gets mail, or does not. */
 export interface MailCause {
   kind: ConsentKind
   at: number
@@ -16,7 +16,7 @@ export interface MailCause {
   by: string | null
   /** The mail by which it was said. */
   email: { id: string; subject: string | null } | null
-  /** What was noted, or what the server said. */
+  /** A note, or what the server said. */
   note: string | null
   /** The list on which they came, and the file that brought them. */
   listId: string | null
@@ -25,7 +25,7 @@ export interface MailCause {
   until: number | null
 }
 
-/** Whether mail of a kind goes to somebody, and for what. */
+/** Whether somebody gets mail of a kind, and for what reason. */
 export interface MailVerdict {
   gets: boolean
   because: MailCause[]
@@ -33,16 +33,19 @@ export interface MailVerdict {
 
 /** Why an address gets mail or does not. */
 export interface WhyMail {
-  /** In a sentence: 'Gets your marketing mail', or 'Gets none: unsubscribed on 3 Nov 2026 by the mail “News”'. */
+  /** A sentence: 'Gets your marketing mail', or 'Gets none: unsubscribed on 3 Nov 2026 by the mail “News”'. */
   says: string
   marketing: MailVerdict
   /** Receipts and the like. */
   transactional: MailVerdict
-  /** Those that are not archived, in the order of the preference centre. */
+  /** Topics that are not archived, in the order of the preference centre. */
   topics: (MailVerdict & { id: string; name: string })[]
 }
 
-/** The one answer to 'why does this person (not) get mail?', for an address of an account, be it a contact's or not. */
+/**
+ * The one answer to 'why does this person (not) get mail?', for an address of an account, whether or not a contact has
+ * it.
+ */
 export async function whyMail(read: Read, accountId: string, email: string): Promise<WhyMail> {
   const [records, left, topics, history] = await Promise.all([
     suppressionsOf(read, accountId, email),
@@ -89,10 +92,10 @@ export async function whyMail(read: Read, accountId: string, email: string): Pro
   }
 }
 
-/** What says that somebody wants mail. */
+/** Events that say that somebody wants mail. */
 const kindsOfComing: ReadonlySet<ConsentKind> = new Set(['added', 'imported', 'lifted'])
 
-/** What the consent record says of each reason. */
+/** The consent record's kind for each reason. */
 const kindOf: Readonly<Record<SuppressionReason, ConsentKind>> = {
   unsubscribe: 'unsubscribed',
   bounce: 'bounced',
@@ -100,7 +103,7 @@ const kindOf: Readonly<Record<SuppressionReason, ConsentKind>> = {
   manual: 'suppressed',
 }
 
-/** A suppression, as what happened: the record of consent knows more of it than its row. */
+/** A suppression as an event: the consent record knows more about it than its row. */
 function eventOf(
   { reason, createdAt, emailId, detail }: Suppression,
   history: readonly ConsentEvent[],
@@ -118,7 +121,7 @@ function eventOf(
   }
 }
 
-/** An opt-out of a topic, as what happened. */
+/** An opt-out of a topic as an event. */
 const leavingOf = (topicId: string, at: number, history: readonly ConsentEvent[]): ConsentEvent =>
   history.findLast(({ kind, detail }) => kind === 'left_topic' && detail.topicId === topicId) ?? {
     kind: 'left_topic',
@@ -126,7 +129,7 @@ const leavingOf = (topicId: string, at: number, history: readonly ConsentEvent[]
     detail: { topicId },
   }
 
-/** The last time that they came back to a topic, if that was after they came at all. */
+/** The last time that they came back to a topic, if that was after they joined at all. */
 function returnTo(topicId: string, history: readonly ConsentEvent[]): ConsentEvent | undefined {
   const back = history.findLast(
     ({ kind, detail }) => kind === 'returned_to_topic' && detail.topicId === topicId,
@@ -152,11 +155,11 @@ function causeOf(
   }
 }
 
-/** Who says such a thing, where the record does not name them. */
+/** Who usually says such a thing, where the record does not name them. */
 function usuallyBy(kind: ConsentKind, emailId: string | undefined): string | null {
   if (kind === 'bounced') return 'server'
   if (kind === 'complained' || kind === 'left_topic') return 'recipient'
-  // By a link of a mail: nobody else has it.
+  // By the link in a mail, which nobody else has.
   return kind === 'unsubscribed' && emailId !== undefined ? 'recipient' : null
 }
 
@@ -172,7 +175,7 @@ async function subjectsOf(read: Read, accountId: string, ids: readonly string[])
   return new Map(rows.map(({ id, subject }) => [id, subject]))
 }
 
-/** The strongest of what keeps somebody from mail, in one sentence. */
+/** The strongest reason that keeps somebody from mail, in one sentence. */
 function sentenceOf({ gets, because }: MailVerdict): string {
   if (gets) return 'Gets your marketing mail'
   const strength: readonly ConsentKind[] = ['complained', 'bounced', 'suppressed', 'unsubscribed']
@@ -185,10 +188,10 @@ function sentenceOf({ gets, because }: MailVerdict): string {
   return `Gets none: ${happened} on ${day(at)}${mail}`
 }
 
-/** What has happened to whom an erasure has suppressed. */
+/** What has happened to somebody whom an erasure has suppressed. */
 export const erasedWords = `${noMailWords.erased}, added again`
 
-/** What happened, as it is said of somebody. */
+/** What happened, as a part of a sentence about somebody. */
 export const happeningWords: Readonly<Record<ConsentKind, string>> = {
   added: 'added',
   imported: 'imported',

@@ -3,8 +3,8 @@ import { messageOf } from '../errors/index.js'
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 
 /**
- * The server of `[tls] dns_server`: whether it has a zone for each of the operator's names, and takes the key. It is asked by an
- * update that changes nothing; which names the key may change is known once one is changed.
+ * Whether the server of `[tls] dns_server` has a zone for each of the operator's names, and accepts the key. It is
+ * asked by an update that changes nothing; only a real change shows which names the key may change.
  */
 export async function checkDnsUpdates(deps: DoctorDeps): Promise<Finding[]> {
   const { config } = deps

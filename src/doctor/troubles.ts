@@ -23,7 +23,7 @@ export interface Trouble {
   }
 }
 
-/** The certificate of a listener with TLS; `endsAt` is 0 where it cannot be used. */
+/** The certificate of a listener with TLS; `endsAt` is 0 if it cannot be used. */
 export interface ListenerCertificate {
   name: string
   endsAt: number

@@ -29,7 +29,7 @@ const insertRows = preparedInsertAll('emails')
 /** What writing mails needs. */
 export type InsertDeps = Pick<EmailDeps, 'store' | 'retry'>
 
-/** Writes the mails of some requests with their bodies and deliveries; a body that a request repeats is written once. */
+/** Writes requests' mails with their bodies and deliveries; a body that a request repeats is written once. */
 export async function insertEmails(
   deps: InsertDeps,
   tx: Tx,

@@ -30,7 +30,7 @@ export interface PartedIssue extends Issue {
 /** A body or query that does not have the shape that its route asks for; `message` tells all of it. */
 export class ShapeError extends Error {
   readonly issues: Issue[]
-  /** The same in parts, for those who tell people. */
+  /** The issues in parts, for code that tells people. */
   readonly parted: readonly PartedIssue[]
 
   constructor(found: readonly PartedIssue[]) {

@@ -6,7 +6,10 @@ type Condition = (value: unknown) => boolean
 const conditions = new WeakMap<object, Condition>()
 
 // A file of its own, so that bundles that only describe values, as settings do, need no superstruct.
-/** The type of a value that fits a condition; `expected` ends the sentence 'Expected …' of its failure, `wanted` says it in parts. */
+/**
+ * The struct of a value that fits a condition; `expected` ends its failure's sentence 'Expected …', `wanted` says it in
+ * parts.
+ */
 export function rule<T>(expected: string, holds: Condition, wanted?: Expectation): Struct<T, null> {
   const failure = failing(expected, wanted)
   return knownBy(

@@ -1,4 +1,4 @@
-/** JSON Schema 2020-12, which is what OpenAPI 3.1 speaks. */
+/** JSON Schema 2020-12, which OpenAPI 3.1 uses. */
 export type Schema = { readonly [keyword: string]: unknown }
 
 /** The schema of a string. */

@@ -12,11 +12,11 @@ export const stateOf = (form: SignupForm, now: number): FormState => {
   return isCarefulForm(form, now) ? 'careful' : 'open'
 }
 
-/** Where the hosted page of a form is. */
+/** The address of a form's hosted page. */
 export const addressOf = (publicUrl: string, form: SignupForm): string =>
   `${publicUrl}/f/${form.publicId}`
 
-/** Where front ends send a form in without a key; empty: they cannot. */
+/** The address where front ends submit the form without a key; empty: they cannot. */
 export const submissionsOf = (publicUrl: string, { id, settings }: SignupForm): string =>
   settings.api === 'open' ? `${publicUrl}/v1/forms/${id}/submissions` : ''
 

@@ -11,7 +11,7 @@ import type { SignupForm } from './form.js'
 import type { HeldReason } from './limits.js'
 import { confirmationSenders } from './sender.js'
 
-/** Why a mail that was about to be taken was not: nothing of it is kept. */
+/** Why a mail that was about to be accepted was not: nothing of it is kept. */
 class HeldBack extends Error {
   constructor(readonly reason: HeldReason) {
     super(`Held back: ${reason}`)
@@ -20,13 +20,13 @@ class HeldBack extends Error {
 
 interface Asking {
   isReminder: boolean
-  /** Gets the id of the mail. */
+  /** Called with the mail's id. */
   alongside: (tx: Tx, mailId: string) => Promise<void>
 }
 
 /**
  * Sends the mail that asks for a confirmation, with `alongside` in its transaction. Resolves with why it does not: the
- * address has been asked enough, which counts with the mail, or the account may send none now.
+ * address has been asked often enough, which is counted with the mail, or the account may not send now.
  */
 export async function askByMail(
   deps: FormDeskDeps,
@@ -41,7 +41,7 @@ export async function askByMail(
   }
 }
 
-/** The same, but for what the account may not do, which is thrown for who may know it. */
+/** Like `askByMail`, but throws what the account may not do, for a caller that may know it. */
 export async function askOrThrow(
   deps: FormDeskDeps,
   form: SignupForm,
@@ -79,7 +79,7 @@ export async function askOrThrow(
   }
 }
 
-/** Whatever an account may not do is no matter of who fills in its form. */
+/** What an account may not do does not concern the person who fills in its form. */
 export function reasonOf({ log }: Pick<FormDeskDeps, 'log'>, error: unknown): HeldReason {
   if (!(error instanceof ApiError)) throw error
   log.info({ error: error.message }, 'A form could not send its confirmation')

@@ -4,15 +4,16 @@ import type { Read, Tx } from '../store/index.js'
 import { formLimits } from './limits.js'
 
 /**
- * An address as it is counted, and only counted: what goes to one mailbox under many names is one. A tag behind a plus
- * is left off (RFC 5233), and the dots that Gmail does not look at.
+ * An address in the form that is only used for counting: one mailbox with many names counts once. A tag after a plus is
+ * removed (RFC 5233), and so are the dots that Gmail ignores.
  */
 export function countedAddress(email: string): string {
   const key = addressKey(email)
   const at = key.lastIndexOf('@')
   const [name = ''] = key.slice(0, at).split('+')
   const domain = key.slice(at + 1)
-  // A plus at the beginning is a name, not a tag; those of the simulator reach nobody, and are told apart by their tags.
+  // A plus at the beginning is a name, not a tag. Addresses of the simulator reach nobody, and differ only by their
+  // tags.
   if (name === '' || domain === simulatorDomain) return key
   if (!gmailDomains.has(domain)) return `${name}@${domain}`
   return `${name.replaceAll('.', '')}@gmail.com`
@@ -38,14 +39,14 @@ const askedOf = (read: Read, accountId: string, hash: string) =>
     .where('address_hash', '=', hash)
     .executeTakeFirst()
 
-// It protects strangers, so a time in the future counts as recent: a clock that was set back must not ask them again.
+// This protects strangers, so a time in the future counts as recent: a clock that was set back must not ask them again.
 const mayBeAsked = (known: { mails: number; last_at: number } | undefined, now: number): boolean =>
   known === undefined ||
   (known.mails < formLimits.perAddress && known.last_at <= now - formLimits.addressEveryMs)
 
 /**
- * Counts a confirmation that an address is asked for; resolves with whether it may be. Nobody gets more than one a day,
- * and three before they confirm, whatever forms of the account they were written into.
+ * Counts that an address is asked for a confirmation; resolves with whether it may be. Nobody is asked more than once a
+ * day, nor more than three times before they confirm, in whatever forms of the account their address was typed.
  */
 export async function countForAddress(
   tx: Tx,
@@ -64,7 +65,7 @@ export async function countForAddress(
   return true
 }
 
-/** It has confirmed: what it is asked from now on counts anew. */
+/** The address has confirmed: counting begins anew. */
 export async function forgetAddress(tx: Tx, accountId: string, hash: string): Promise<void> {
   await tx
     .deleteFrom('form_addresses')

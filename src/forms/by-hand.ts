@@ -21,8 +21,8 @@ import type { HeldReason } from './limits.js'
 import type { FormLimits } from './sent-in-limits.js'
 
 /**
- * Asks somebody whom the account adds itself. Throws what the account may not do, and a 409 where nobody is asked: its
- * owner is told why, as they know whom they have.
+ * Asks somebody whom the account itself adds. Throws what the account may not do, and a 409 where nobody is asked: the
+ * account's owner is told why, as they know their contacts.
  */
 export async function askByHand(
   deps: FormDeskDeps,
@@ -39,7 +39,7 @@ export async function askByHand(
   const now = clock.now()
   const { address: email } = mailbox
   const known = await findContact(store.read, accountId, email)
-  // Who was asked for another list is to be one contact, whichever they confirm first.
+  // Somebody who was already asked for another list must become one contact, whichever they confirm first.
   const waiting = (await entriesOf(store.read, accountId, email)).find(
     ({ state, expiresAt, typed }) => state === 'waiting' && expiresAt > now && typed.contactId,
   )
@@ -83,7 +83,7 @@ export async function askByHand(
 const sentences: Readonly<Partial<Record<HeldReason, string>>> = whyNotAsked
 const sentenceOf = (reason: HeldReason) => sentences[reason] ?? `They are not asked: ${reason}`
 
-/** A look before the mail is made; an address that was asked enough uses up nothing. */
+/** Checked before the mail is made, so that an address that was asked enough uses up nothing. */
 async function whyNotNow(
   { store: { read }, clock, tokens }: FormDeskDeps,
   limits: FormLimits,
@@ -93,7 +93,7 @@ async function whyNotNow(
   const { id: formId, accountId } = form
   const now = clock.now()
   if (form.stoppedAt !== null) return 'stopped'
-  // The confirmation may reach who has left or was erased only where they ask for it themselves.
+  // A confirmation may reach people who have left or were erased only where they themselves ask for it.
   const mail = { accountId, type: 'marketing' } as const
   if ((await blockedAmong(read, mail, [address])).size > 0) return 'suppressed'
   const hash = tokens.hashOf(accountId, countedAddress(address))
@@ -101,7 +101,7 @@ async function whyNotNow(
   return limits.ofForm({ formId, isCareful: isCarefulForm(form, now) })
 }
 
-/** The account's form for this, in its language; it is made when it is first needed. Throws a 422 without a sender. */
+/** The account's form for this, in its language; it is made at the first need. Throws a 422 without a sender. */
 async function openHandForm(
   { store, clock }: FormDeskDeps,
   accountId: string,
@@ -118,7 +118,7 @@ async function openHandForm(
   const settings = JSON.stringify({ ...usualSettings, lists: [], consent: '', language })
   const id = store.ids.uuid()
   return await store.write(async (tx) => {
-    // Another request may have made it since.
+    // Another request may have made the form since.
     const there = await handForm(tx, accountId)
     if (there !== undefined) {
       await tx.updateTable('forms').set({ settings }).where('id', '=', there.id).execute()

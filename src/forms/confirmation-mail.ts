@@ -14,8 +14,8 @@ interface Asking {
 }
 
 /**
- * The mail that asks for a confirmation. Nothing that the visitor typed stands in it: who types somebody else's address
- * must not choose what they read.
+ * The mail that asks for a confirmation. It contains nothing that the visitor typed: whoever types somebody else's
+ * address must not choose what that person reads.
  */
 export function confirmationMail({ settings, brand, accountName, url, from, isReminder }: Asking) {
   const { mail, language } = wordsIn[settings.language]
@@ -32,7 +32,7 @@ export function confirmationMail({ settings, brand, accountName, url, from, isRe
   }
 }
 
-/** The HTML of such a mail in the account's own language, to be looked at: its link leads nowhere. */
+/** The HTML of such a mail in the account's own language, to look at: its link leads nowhere. */
 export async function sampleConfirmation(read: Read, accountId: string): Promise<string> {
   const face = await accountFace(read, accountId)
   const language = languageOf(face?.language ?? null)

@@ -50,7 +50,7 @@ const fieldType = oneOf(fieldTypes, 'What it takes')
 const required = flag('Nobody can leave it empty')
 const choices = maybe(list(line(1, 80, 'A choice'), { most: 50, about: 'For a `choice`' }))
 const ofField = { name: fieldName, label, type: fieldType, required, choices }
-// What `/v1/contact-fields` says of a field is not said again.
+// Anything that `/v1/contact-fields` says about a field is not repeated here.
 const givenField = {
   name: fieldName,
   label: maybe(label),
@@ -99,7 +99,7 @@ const settings = {
   }),
 }
 
-/** Browsers write origins so, whatever was typed. */
+/** Whether the text is an origin as browsers write it. */
 function isOrigin(given: string): boolean {
   return /^https?:/.test(given) && URL.canParse(given) && new URL(given).origin === given
 }

@@ -9,7 +9,7 @@ export interface FormDeskDeps extends EmailDeps {
   publicUrl: string
   tokens: SignupTokens
   tallies: FormTallies
-  /** What follows when somebody joins a list. */
+  /** What happens when somebody joins a list. */
   follow: ContactEffect
   /** Called once that is on disk. */
   followed: () => void

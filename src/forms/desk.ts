@@ -22,16 +22,16 @@ import { type FormLimits, makeFormLimits } from './sent-in-limits.js'
 import { isStranger, signUp } from './sign-up.js'
 import { hasWorked, workOf } from './work.js'
 
-/** What was sent in, once it is known to be complete. */
+/** A submitted form that is known to be complete. */
 export interface SentForm {
   mailbox: Mailbox
   typed: Typed
   page: string
-  /** The whole address in the network; undefined where nobody has told it. */
+  /** The whole IP address of the client; undefined where nobody has told it. */
   network: string | undefined
-  /** A browser has worked for it, which a careful form asks for. */
+  /** A browser has done the work that a careful form asks for. */
   hasWorked?: boolean
-  /** Whether it may be asked at once without that (`mayAtOnce`); undefined: that is not looked at yet. */
+  /** Whether the address may be asked at once without that work (`mayAtOnce`); undefined: not checked yet. */
   atOnce?: boolean
 }
 
@@ -42,33 +42,39 @@ interface GivenWork {
 
 export type FormDesk = ReturnType<typeof makeFormDesk>
 
-/** Takes in what forms send, and what their mails confirm. Whatever comes of it, who sent it in is told the same. */
+/**
+ * Takes in submitted forms, and what their mails confirm. Whatever happens with it, the sender of a form is told the
+ * same.
+ */
 export function makeFormDesk(deps: FormDeskDeps) {
   const limits = makeFormLimits(deps.clock, deps.counts)
   return {
-    /** Undefined: the mail is on disk. Else why there is none, which only the figures tell. */
+    /** Undefined: the mail is on disk. Otherwise why there is none; only the form's figures tell that. */
     async submit(form: SignupForm, given: SentForm): Promise<HeldReason | undefined> {
       deps.tallies.sentIn(form.id)
       const reason = await submitted(deps, limits, form, given)
       if (reason !== undefined) deps.tallies.held(form.id, reason)
       return reason
     },
-    /** Whether one more of a network is asked at once without work; counts it. A careful form has limits of its own. */
+    /**
+     * Whether one more address from a network is asked at once without work; counts it. A careful form has limits of
+     * its own.
+     */
     mayAtOnce: (form: SignupForm, network: string | undefined): boolean =>
       isCarefulForm(form, deps.clock.now()) || limits.mayAtOnce({ formId: form.id, network }),
-    /** Undefined: the entry has gone. Throws where the account may take nobody now: the entry stays. */
+    /** Undefined: the entry was deleted. Throws where the account may add nobody now; then the entry stays. */
     confirm: (entryId: string) => confirm(deps, entryId),
-    /** What a browser is asked to do for a form before it is sent in; no bits: nothing. */
+    /** The work that a browser must do before it sends a form; 0 bits: none. */
     work(form: SignupForm): { stamp: string; bits: number } {
       const bits = workOf(form, deps.clock.now()) ?? 0
       return { stamp: deps.tokens.stamp(form.publicId), bits }
     },
-    /** Whether it was done for this address, on a page or by a script. */
+    /** Whether that work was done for this address, on a page or by a script. */
     hasWorked(form: SignupForm, email: string, { stamp, number }: GivenWork): boolean {
       const { verdict } = deps.tokens.readStamp(form.publicId, stamp)
       return (verdict === 'good' || verdict === 'quick') && hasWorked(stamp, email, number)
     },
-    /** Asks whom the account adds itself. */
+    /** Asks somebody whom the account itself adds. */
     askFirst: (...asked: Parameters<AskFirst>) => askByHand(deps, limits, ...asked),
     remind: (stop: AbortSignal) => remindEntries(deps, limits, stop),
   }
@@ -98,7 +104,7 @@ async function submitted(
   const isAlone =
     !(await asksAlways(store.read, form)) && (await isStranger(store.read, form.accountId, email))
   const hash = deps.tokens.hashOf(form.accountId, countedAddress(email))
-  // A look, so that an address that was asked enough uses up nothing; it counts with the mail.
+  // Checked here so that an address that was asked enough uses up nothing; it is counted with the mail.
   if (!isAlone && !(await mayAskAddress(store.read, form.accountId, hash, now))) return 'address'
   if (!atOnce) return await keepForLater(deps, limits, entry)
   const full = limits.ofForm(asked)
@@ -128,7 +134,7 @@ async function keepForLater(
   return 'later'
 }
 
-/** As the form says, or any of its lists. */
+/** Whether the form, or any of its lists, wants a confirmation. */
 async function asksAlways(read: Read, { accountId, settings }: SignupForm): Promise<boolean> {
   if (settings.doubleOptIn) return true
   const lists = await listsThere(read, accountId, settings.lists)

@@ -3,14 +3,14 @@ import type { Read, Store } from '../store/index.js'
 import { forgetAddress } from './asked-addresses.js'
 import { type FormEntry, toEntry } from './entry.js'
 
-// An address that was asked in vain may be asked again after so long.
+// How long until an address that was asked in vain may be asked again.
 const forgottenMs = 365 * dayMs
-// Complaints come weeks after a mail, bounces days; what comes later is the account's.
+// Complaints come weeks after a mail, bounces days. Later ones count for the account.
 const followedMs = 90 * dayMs
 
 const perSlice = 200
 
-/** Those that are to be asked once more, some at a time. */
+/** The entries that should be asked once more, some at a time. */
 export async function dueReminders(read: Read, now: number): Promise<FormEntry[]> {
   const rows = await read
     .selectFrom('form_entries')
@@ -23,7 +23,7 @@ export async function dueReminders(read: Read, now: number): Promise<FormEntry[]
   return rows.map(toEntry)
 }
 
-/** Takes away what has expired, a slice at a time. */
+/** Deletes what has expired, a slice at a time. */
 export async function forgetEntries(
   { store }: { store: Store },
   now: number,

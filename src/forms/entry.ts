@@ -3,7 +3,7 @@ import { addressKey } from '../mime/index.js'
 import { type FormEntryRow, type Read, storedObject, type Tx } from '../store/index.js'
 import { formLimits } from './limits.js'
 
-// Unconfirmed ones go so long after they were sent in.
+// How long unconfirmed entries are kept after they were sent in.
 export const waitsMs = 7 * dayMs
 export const remindAfterMs = 2 * dayMs
 
@@ -14,17 +14,17 @@ export interface Typed {
   /** E.164. */
   phone?: string
   metadata: Record<string, unknown>
-  /** The topics that were ticked; undefined where none were shown, and nothing was said of any. */
+  /** The ticked topics; undefined where none were shown, so that nothing was chosen. */
   topics?: string[]
-  /** Those that were shown. */
+  /** The shown topics. */
   offered: string[]
-  /** The last mail that asked. */
+  /** The last mail that asked for the confirmation. */
   mailId?: string
   /** True: no mail has asked yet; it is sent when `remind_at` is due. */
   later?: boolean
-  /** Of the contact that is made when they confirm. */
+  /** The id of the contact that is made when they confirm. */
   contactId?: string
-  /** The lists that whoever confirms is put on; undefined: those of the form. */
+  /** The lists that confirming puts somebody on; undefined: those of the form. */
   lists?: string[]
   /** False: no automation starts when they confirm. */
   starts?: boolean
@@ -34,13 +34,13 @@ export interface Typed {
 export interface Agreed {
   version: number
   text: string
-  /** The page that the form was on, as the browser or the caller says. */
+  /** The page with the form, as the browser or the caller says. */
   page: string
-  /** As the form keeps it; empty for none. */
+  /** The client's address as the form keeps it; empty for none. */
   address: string
 }
 
-/** What somebody sent in who has not confirmed it yet, or has. */
+/** A submission, confirmed or not. */
 export interface FormEntry {
   id: string
   formId: string
@@ -84,7 +84,7 @@ export const toEntry = (row: FormEntryRow): FormEntry => ({
   expiresAt: row.expires_at,
 })
 
-/** Keeps what was sent in, in the transaction of the mail that asks; without one it is asked later. */
+/** Keeps a submission, in the transaction of the mail that asks; without a mail it is asked later. */
 export async function insertEntry(
   tx: Tx,
   { id, formId, accountId, email, typed, agreed, createdAt, expiresAt }: FormEntry,
@@ -116,7 +116,7 @@ export async function insertEntry(
     .execute()
 }
 
-/** What an address has sent in, confirmed or not, in all forms of an account. */
+/** What was sent in for an address, confirmed or not, in all forms of an account. */
 export async function entriesOf(
   read: Read,
   accountId: string,
@@ -131,7 +131,7 @@ export async function entriesOf(
   return rows.map(toEntry)
 }
 
-/** Takes that away: its links lead nowhere from then on. */
+/** Deletes those entries: their links lead nowhere from then on. */
 export async function eraseEntries(tx: Tx, accountId: string, email: string): Promise<void> {
   await tx
     .deleteFrom('form_entries')

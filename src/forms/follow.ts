@@ -3,16 +3,16 @@ import type { Effect, MailEvent } from '../events/index.js'
 import { idsOf, prepared, type Tx } from '../store/index.js'
 import type { SignupForm } from './form.js'
 
-/** Of the mails of a form in two days: from here on it is careful, and from there on it sends none. */
+/** Shares of a form's mails in two days: from the first on it is careful, from the second on it sends none. */
 export const formAlarms = {
   careful: { bounces: 3, bounceShare: 0.1, complaints: 1 },
   stopped: { bounces: 10, bounceShare: 0.25, complaints: 3 },
 } as const
 
 /**
- * Confirmations that bounce or are complained about are the fault of who filled in the form, not of the account: they
- * make their form careful or stop it, and `others` (the account's rates) hears nothing of them. Whom the account asks by
- * hand it has chosen itself, so those count for both. An effect of events.
+ * Confirmations that bounce or get a complaint are the fault of whoever filled in the form, not of the account. They
+ * make their form careful or stop it, and `others` (the account's rates) does not see them. The account itself has
+ * chosen the people whom it asks by hand, so those count for both. An effect of events.
  */
 export const makeFollowForms =
   (others: Effect): Effect =>
@@ -50,7 +50,7 @@ const formsOfMails = prepared<
     .where('email_id', 'in', idsOf(ids, 'text')),
 )
 
-/** Marks a mail as a confirmation of a form, whatever becomes of what was sent in. */
+/** Marks a mail as a confirmation of a form, whatever happens to the submission. */
 export async function keepFormMail(
   tx: Tx,
   formId: string,

@@ -20,7 +20,7 @@ export interface FormSettings
   fields: AskedField[]
 }
 
-/** What a form asks beside the address. */
+/** What a form asks for beside the address. */
 export interface AskedField {
   name: string
   label: string
@@ -35,10 +35,10 @@ export interface SignupForm {
   accountId: string
   publicId: string
   name: string
-  /** `hand`: it has no page; the account asks by it whom it adds itself (`by-hand.ts`). */
+  /** `hand`: the form has no page; by it the account asks people whom it adds itself (`by-hand.ts`). */
   kind: 'page' | 'hand'
   settings: FormSettings
-  /** Of the consent text. */
+  /** The version of the consent text. */
   version: number
   archivedAt: number | null
   carefulAt: number | null
@@ -71,7 +71,7 @@ export const usualSettings: Omit<FormSettings, 'lists' | 'consent'> = {
   origins: [],
 }
 
-/** Throws a 422 for a list or topic that the account has not, a 403 where it has as many forms as it may. */
+/** Throws a 422 for a list or topic that the account does not have, a 403 where it has as many forms as it may. */
 export async function createForm(
   { store, clock }: FormDeps,
   accountId: string,
@@ -108,7 +108,10 @@ export async function createForm(
   })
 }
 
-/** Changes what is given; another consent text is another version of it. Throws a 404, and what `check` throws of what is stored. */
+/**
+ * Changes what is given; a changed consent text gets a new version. Throws a 404, and whatever `check` throws about the
+ * stored form.
+ */
 export async function updateForm(
   { store, clock }: FormDeps,
   accountId: string,
@@ -145,7 +148,7 @@ export async function updateForm(
   })
 }
 
-/** Lets a form go on that has stopped, or become careful, by itself. Throws a 404. */
+/** Lets a form go on that has stopped itself or become careful. Throws a 404. */
 export async function resumeForm(
   { store }: FormDeps,
   accountId: string,
@@ -155,7 +158,7 @@ export async function resumeForm(
     const form = await findForm(tx, accountId, id)
     const none = { careful_at: null, stopped_at: null }
     await tx.updateTable('forms').set(none).where('id', '=', form.id).execute()
-    // What came back before is no reason to stop again.
+    // Mails that came back earlier must not stop it again.
     await tx.deleteFrom('form_days').where('form_id', '=', form.id).execute()
     return { ...form, carefulAt: null, stoppedAt: null }
   })
@@ -169,7 +172,7 @@ const namesAsked: Readonly<Record<string, string>> = {
   lastName: 'Last name',
 }
 
-/** What is asked, with what the account has said of its fields where the form does not say it. Throws a 422. */
+/** The questions, with the account's description of a field where the form has none. Throws a 422. */
 function askedFields(
   given: NonNullable<BodyOf<typeof operations.createForm>['fields']>,
   described: readonly ContactField[],
@@ -193,7 +196,7 @@ interface CheckedSettings extends Pick<FormSettings, 'thanksUrl' | 'doubleOptIn'
   fields: readonly Question[]
 }
 
-/** Throws a 422 that has all that is wrong with the settings of a form. */
+/** Throws one 422 with everything that is wrong with the settings of a form. */
 export function checkForm(
   { fields, thanksUrl, doubleOptIn, from }: CheckedSettings,
   acceptRisk = false,
@@ -218,7 +221,7 @@ export function checkForm(
   refuseWrong(found)
 }
 
-/** What is wrong with the questions, each told at its place: names that come twice, and choices of nothing. */
+/** What is wrong with the questions, each fault at its place: names that occur twice, and choices without options. */
 function wrongQuestions(fields: readonly Question[]): WrongField[] {
   const twice: WrongField[] = []
   const empty: WrongField[] = []
@@ -242,7 +245,7 @@ function isHttps(url: string): boolean {
   return URL.canParse(url) && new URL(url).protocol === 'https:'
 }
 
-/** What a form had before may have been deleted or archived since. */
+/** Things that a form used before may have been deleted or archived since; those are not refused. */
 async function refuseForeign(
   tx: Tx,
   accountId: string,
@@ -261,7 +264,7 @@ async function refuseForeign(
 const without = (ids: readonly string[], known: readonly string[]) =>
   ids.filter((id) => !known.includes(id))
 
-/** Throws a 404 unless it is the account's, and one with a page. */
+/** Throws a 404 unless the account has the form, and it has a page. */
 export async function pageForm(read: Read, accountId: string, id: string): Promise<SignupForm> {
   const form = await findForm(read, accountId, id)
   if (form.kind === 'page') return form
@@ -277,7 +280,7 @@ export async function findForm(read: Read, accountId: string, id: string): Promi
 
 const noForm = 'The account has no form with this id'
 
-/** By what stands in its address; archived ones are not found. */
+/** The form with this public id; archived ones are not found. */
 export async function publicForm(read: Read, publicId: string): Promise<SignupForm | undefined> {
   const row = await read
     .selectFrom('forms')
@@ -289,7 +292,7 @@ export async function publicForm(read: Read, publicId: string): Promise<SignupFo
     : toForm(row)
 }
 
-/** One with a page, by its id, whoever has it. */
+/** The form with a page that has this id, in any account. */
 export async function formById(read: Read, id: string): Promise<SignupForm | undefined> {
   const row = await read
     .selectFrom('forms')
@@ -299,19 +302,19 @@ export async function formById(read: Read, id: string): Promise<SignupForm | und
   return row === undefined || row.kind !== 'page' ? undefined : toForm(row)
 }
 
-/** All of an account that have a page, the newest first; nobody has more than `maxForms`. */
+/** All forms of an account that have a page, the newest first; there are at most `maxForms`. */
 export async function listForms(read: Read, accountId: string): Promise<SignupForm[]> {
   const rows = await formsOf(read, accountId).orderBy('id', 'desc').execute()
   return rows.filter(({ kind }) => kind === 'page').map(toForm)
 }
 
-/** That by which the account asks whom it adds itself; undefined: it has asked nobody yet. */
+/** The form by which the account asks people whom it adds itself; undefined: it has asked nobody yet. */
 export async function handForm(read: Read, accountId: string): Promise<SignupForm | undefined> {
   const row = (await formsOf(read, accountId).execute()).find(({ kind }) => kind === 'hand')
   return row && toForm(row)
 }
 
-/** How many were held back, by why, the most first. */
+/** How many were held back for each reason, the most frequent first. */
 export async function heldOf(
   read: Read,
   formId: string,
@@ -324,7 +327,7 @@ export async function heldOf(
     .execute()
 }
 
-/** Those of some lists of an account that nobody has deleted. */
+/** Those of some lists of an account that are not deleted. */
 export async function listsThere(
   read: Read,
   accountId: string,

@@ -27,12 +27,12 @@ export async function hosted(
   const view = await hostedView(read, form, { brand, face, again })
   const stamp = tokens.stamp(form.publicId)
   const work = workOf(form, clock.now())
-  // So that its own post says where it was sent in, which the record of consent keeps.
+  // With this header the form's post says where it was sent from, which the record of consent keeps.
   const headers = { 'Referrer-Policy': 'same-origin' }
   return formPage(renderHosted({ ...view, stamp, work }), again === undefined ? 200 : 422, headers)
 }
 
-/** What stands on the page of a form. */
+/** The content of a form's page. */
 export async function hostedView(
   read: Store['read'],
   form: Pick<SignupForm, 'accountId' | 'publicId' | 'settings'>,

@@ -1,8 +1,8 @@
 /**
- * Forms by which people ask for an account's mail themselves. What must hold: nobody is on a list before they confirm by
- * mail (unless the account says otherwise); nothing that a visitor typed stands in a mail; whoever sends a form in is
- * told the same, whatever the account knows of the address; a form sends no more than its limits, and what comes back
- * of its mail stops the form, never the account. `routes.ts` has what sends mail; the rest loads in mail threads.
+ * Forms by which people ask for an account's mail themselves. What must hold: nobody is on a list before they confirm
+ * by mail (unless the account says otherwise); a mail contains nothing that a visitor typed; whoever sends a form in is
+ * told the same, whatever the account knows of the address; a form sends no more than its limits; mail that comes back
+ * stops the form, never the account. `routes.ts` has what sends mail; the rest loads in mail threads.
  */
 
 export { addressOf, formAnswer, formsAnswer, shownForm, stateOf, submissionsOf } from './answers.js'

@@ -2,12 +2,12 @@ import { type ContactField, listContactFields } from '../contact-fields/index.js
 import type { Read } from '../store/index.js'
 import { listForms } from './form.js'
 
-/** What is known of a field: how it is called for people, and what is typed into it. */
+/** What is known of a field: its name for people, and what may be typed into it. */
 export type KnownField = Pick<ContactField, 'name' | 'label' | 'type' | 'choices'>
 
 /**
- * The fields that an account has described, and what its forms have asked somebody beside these, in the words of the
- * newest form that asks it.
+ * The fields that an account has described, and beside these what its forms have asked, in the words of the newest form
+ * that asks it.
  */
 export async function knownFields(
   read: Read,

@@ -1,6 +1,6 @@
 import { dayMs, hourMs } from '../clock/index.js'
 
-/** Why somebody who sent in a form got no mail; the figures of the form tell them apart. */
+/** Why somebody who sent in a form got no mail; the form's figures tell the reasons apart. */
 export type HeldReason =
   | 'hidden field'
   | 'network'
@@ -13,24 +13,27 @@ export type HeldReason =
   | 'account'
   | 'suppressed'
 
-/** How many confirmations a form sends at most; those of its networks and domains are of this form alone. */
+/** How many confirmations a form sends at most. Limits for networks and domains hold for each form separately. */
 export const formLimits = {
-  /** Without a browser that has worked for it; those above it are asked an hour later. */
+  /** Without work by a browser; people beyond this number are asked an hour later. */
   networkAtOnce: 5,
   /** A stall, a shop or an office is one network. */
   networkAnHour: 30,
   networkADay: 100,
   /** Neighbours: a /24 of IPv4, a /48 of IPv6. */
   neighboursAnHour: 60,
-  /** Of those that are asked later, so that a flood leaves no more rows. */
+  /** How many are kept to be asked later, so that a flood leaves no more rows. */
   laterAnHour: 60,
   domainAnHour: 100,
   anHour: 200,
   aDay: 1_000,
-  /** In place of the two above, while confirmations come back: of those whose browser has worked for it, and of others. */
+  /**
+   * These replace the two above while confirmations come back: for visitors whose browser has worked for it, and for
+   * others.
+   */
   workedAnHour: 60,
   carefulAnHour: 20,
-  /** Of these, so that nobody takes all of them: one network, and its neighbours. */
+  /** Of those, the share of one network and of its neighbours, so that nobody takes all. */
   carefulNetworkAnHour: 1,
   carefulNeighboursAnHour: 2,
   /** An address gets one a day, and no more than three before it confirms. */

@@ -2,14 +2,14 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Clock, isRecent } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 
-// RFC 2104 §5: at least 80 bits. Guessing goes over the network, a request a try.
+// RFC 2104 §5: at least 80 bits. An attacker can only guess over the network, one request for each try.
 const macBytes = 16
-// A page that was left open for a day is asked about once more.
+// A page that was open for more than a day has to be confirmed once more.
 const oldestMs = 24 * 3_600_000
-// Nobody reads and fills in a form in less.
+// Nobody reads and fills in a form faster.
 const quickestMs = 1_500
 
-/** When a form was shown, and on which page, as it says itself. */
+/** When a form was shown, and on which page by its own word. */
 export interface Stamp {
   verdict: 'good' | 'quick' | 'old' | 'none'
   page: string
@@ -17,7 +17,7 @@ export interface Stamp {
 
 export type SignupTokens = ReturnType<typeof makeSignupTokens>
 
-/** What stands in a form and in the mail that asks for a confirmation; nobody else can make it. */
+/** The tokens in a form and in the mail that asks for a confirmation; nobody else can make them. */
 export function makeSignupTokens(key: ApplianceKey, clock: Clock) {
   const stampKeys = key.deriveAll('form stamp')
   const confirmKeys = key.deriveAll('form confirmation')
@@ -27,14 +27,14 @@ export function makeSignupTokens(key: ApplianceKey, clock: Clock) {
       .update(text)
       .digest()
       .subarray(0, macBytes)
-  /** Whether any of the keys has signed it: older ones too, of before a rotation. */
+  /** Whether any of the keys has signed it, also an older one from before a rotation. */
   const fits = (secrets: readonly Buffer[], text: string, given: string) => {
     const bytes = Buffer.from(given, 'base64url')
     if (bytes.length !== macBytes) return false
     return secrets.some((secret) => timingSafeEqual(bytes, macOf(secret, text)))
   }
   return {
-    /** For a form that is shown now; `page` is where a form elsewhere was sent from. */
+    /** The stamp of a form that is shown now; `page` is the page from which a form elsewhere was sent. */
     stamp(publicId: string, page = ''): string {
       const at = clock.now().toString(36)
       const from = Buffer.from(page.slice(0, 300)).toString('base64url')
@@ -55,7 +55,7 @@ export function makeSignupTokens(key: ApplianceKey, clock: Clock) {
     /** The end of the link that confirms an entry. */
     confirmation: (entryId: string) =>
       `${entryId}.${macOf(confirmKeys[0], entryId).toString('base64url')}`,
-    /** The entry of a token that was made here; undefined for any other. */
+    /** The entry of a token that was made here; undefined for any other token. */
     readConfirmation(token: string): string | undefined {
       if (token.length > 80) return undefined
       const [id = '', mac = ''] = token.split('.')

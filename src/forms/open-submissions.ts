@@ -7,8 +7,8 @@ import type { FormDesk } from './desk.js'
 import { formById, type SignupForm } from './form.js'
 import { takeSubmission } from './submission.js'
 
-// WHATWG Fetch §3.2: what a browser asks before it sends JSON to another site. No cookie goes along, and which pages
-// may send is said when they do.
+// WHATWG Fetch §3.2: what a browser asks before it sends JSON to another site. No cookie is sent along; which pages may
+// send is checked when they do.
 const preflight = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Allow-Methods': 'GET, POST',
@@ -16,7 +16,10 @@ const preflight = {
   'Access-Control-Max-Age': '86400',
 }
 
-/** What the public listener answers without a key, where the form is `open`: `submissions`, and the work that it asks for. */
+/**
+ * What the public listener answers without a key where the form is `open`: `submissions`, and the work that it asks
+ * for.
+ */
 export function openSubmissions(
   pages: Pages,
   { store: { read } }: { store: Store },
@@ -45,7 +48,7 @@ export function openSubmissions(
         allowed = allowedOrigin(form, request)
         const body = checked(operations.submitForm, given)
         const page = firstPage([body.page, request.header('referer'), request.header('origin')])
-        // Who asks without a key is not believed when they say who they ask for.
+        // A client without a key is not believed when it names the visitor's address.
         const { remoteAddress } = request
         const taken = await takeSubmission(deskOf(), form, { ...body, page }, remoteAddress)
         return { status: 202, body: taken }
@@ -57,7 +60,7 @@ export function openSubmissions(
 
 const ofOrigin = (allowed: string) => ({ 'Access-Control-Allow-Origin': allowed, Vary: 'Origin' })
 
-/** Where it was sent in, for the consent record: the first that can be a page. Nobody vouches for it. */
+/** Where the form was sent from, for the consent record: the first text that can be a page. Nobody vouches for it. */
 export const firstPage = (named: readonly (string | undefined)[]): string =>
   (named.find((one) => one !== undefined && isWeb(one)) ?? '').slice(0, 300)
 
@@ -66,7 +69,7 @@ function isWeb(text: string): boolean {
   return protocol === 'https:' || protocol === 'http:'
 }
 
-/** The page that may read the answer. Throws a 403 for one that the form does not name; programs name none. */
+/** The page that may read the answer. Throws a 403 for a page that the form does not name; programs send no origin. */
 function allowedOrigin({ settings }: SignupForm, request: PageRequest): string {
   const origin = request.header('origin')
   if (settings.origins.length === 0 || origin === undefined) return '*'

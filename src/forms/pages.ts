@@ -22,13 +22,13 @@ export interface FormPageDeps {
   clock: { now(): number }
   tokens: SignupTokens
   tallies: FormTallies
-  /** By which sign a request is known for a machine's. */
+  /** The sign by which a machine's request is recognised. */
   machineSign: MachineSign
   /** Undefined while the appliance starts. */
   desk: () => FormDesk | undefined
 }
 
-/** The hosted pages of forms, and those behind the links of their mails. */
+/** The hosted pages of forms, and the pages behind the links of their mails. */
 export function formPages(pages: Pages, deps: FormPageDeps): void {
   const { read } = deps.store
   const deskOf = (): FormDesk => {
@@ -69,7 +69,7 @@ export function formPages(pages: Pages, deps: FormPageDeps): void {
   })
 }
 
-/** By the rules by which clicks of people are told from those of machines (`tracking/`). */
+/** Decides by the rules that tell clicks of people from those of machines (`tracking/`). */
 async function isByPerson(
   { store: { read }, clock, machineSign }: FormPageDeps,
   request: PageRequest,
@@ -81,7 +81,7 @@ async function isByPerson(
   return machineSign(asked) === undefined
 }
 
-/** What a confirmation leads to. */
+/** The page after a confirmation. */
 async function confirmed(deps: FormPageDeps, desk: FormDesk, entryId: string): Promise<Page> {
   const form = await confirmedBy(desk, entryId)
   if (form === 'later') return formPage(await laterPage(deps, entryId), 503)
@@ -93,7 +93,7 @@ async function confirmed(deps: FormPageDeps, desk: FormDesk, entryId: string): P
   return isThere ? { redirect: thanksUrl } : await afterwards(deps, form, entry)
 }
 
-/** What somebody reads who has confirmed, now or long ago: what holds now. */
+/** The page for somebody who has confirmed, now or long ago: it says what holds now. */
 async function afterwards(deps: FormPageDeps, form: SignupForm, entry: FormEntry): Promise<Page> {
   if (await isSignedUp(deps.store.read, form, entry)) return await step(deps, form, 'confirmed')
   return await step(deps, form, 'lapsed')
@@ -122,7 +122,7 @@ async function laterPage({ store, clock }: FormPageDeps, entryId: string): Promi
   })
 }
 
-/** What a form that somebody has sent comes to. The page after it is the same for every address. */
+/** The result of a form that somebody has sent. The next page is the same for every address. */
 async function received(
   deps: FormPageDeps,
   desk: FormDesk,
@@ -133,7 +133,7 @@ async function received(
   const given = givenIn(form, fields)
   const read = readTyped(form.settings, given, wordsIn[form.settings.language])
   if ('faults' in read) return await hosted(deps, form, { given, faults: read.faults })
-  // People do not see this field.
+  // People do not see this field, so a machine has filled it in.
   if ((fields.get('website') ?? '') !== '') {
     deps.tallies.sentIn(form.id)
     deps.tallies.held(form.id, 'hidden field')
@@ -152,7 +152,7 @@ async function received(
   const work = { stamp: sentStamp, number: fields.get('work') ?? '' }
   const hasWorked = desk.hasWorked(form, given.email, work)
   const atOnce = hasWorked || desk.mayAtOnce(form, network)
-  // A browser that works is asked to; without script the button leads on, to a mail an hour later.
+  // A browser that can work is asked to. Without script the button leads on, and the mail comes an hour later.
   if (!atOnce && fields.get('slow') !== 'yes') {
     const hidden = [...fields.entries()].filter(([name]) => name !== 'website' && name !== 'work')
     return await step(deps, form, 'checkWork', `/f/${form.publicId}`, [...hidden, ['slow', 'yes']])
@@ -164,7 +164,7 @@ async function received(
 /** Where the form was, as the browser says. */
 const pageOf = ({ header }: PageRequest): string => firstPage([header('referer'), header('origin')])
 
-/** A page that shows topics names them beside the ticks: one that is not ticked is not sent. */
+/** A page with topics names them beside the boxes, as a browser does not send an unticked box. */
 const offeredIn = (form: Form) => {
   const offered = form.all('offered')
   return { offered: offered.length + form.all('topic').length > 0 ? offered : undefined }
@@ -178,7 +178,7 @@ const givenIn = ({ settings }: SignupForm, form: Form): SentFields => ({
   ...offeredIn(form),
 })
 
-/** A page of one button or none. */
+/** A page with one button or none. */
 async function step(
   { store: { read }, clock }: FormPageDeps,
   form: SignupForm,
@@ -219,7 +219,7 @@ async function step(
   return formPage(html, 200, which === 'confirm' ? leadingTo(form.settings.thanksUrl) : {})
 }
 
-/** To the form, where it still leads to something. */
+/** A link back to the form, where it still works. */
 async function wayBack(read: Store['read'], form: SignupForm, text: string) {
   const { kind, archivedAt, stoppedAt, publicId, settings } = form
   if (kind !== 'page' || archivedAt !== null || stoppedAt !== null) return undefined
@@ -229,7 +229,7 @@ async function wayBack(read: Store['read'], form: SignupForm, text: string) {
   return isEmpty ? undefined : { href: `/f/${publicId}`, text }
 }
 
-/** A browser follows no redirect of a form to where the page does not allow it (CSP 3 §6.4.1). */
+/** A browser follows a form's redirect only to where the page allows it (CSP 3 §6.4.1). */
 function leadingTo(url: string): Record<string, string> {
   if (url === '') return {}
   const policy = `default-src 'self'; base-uri 'none'; form-action 'self' ${new URL(url).origin}; frame-ancestors 'none'; object-src 'none'`

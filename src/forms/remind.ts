@@ -12,7 +12,10 @@ import { formLimits } from './limits.js'
 import type { FormLimits } from './sent-in-limits.js'
 import { putOff, settleLater, settleReminder } from './settle-entry.js'
 
-/** Asks once more who has not confirmed, and those for the first time who had to wait. It is a courtesy: whatever stands in its way now ends it for good. */
+/**
+ * Asks people once more who have not confirmed, and asks those for the first time who had to wait. It is a courtesy:
+ * whatever prevents it now ends it for good.
+ */
 export async function remindEntries(
   deps: FormDeskDeps,
   limits: FormLimits,
@@ -35,7 +38,10 @@ export async function remindEntries(
   }
 }
 
-/** The first mail of who had to wait; where the form may send none now, it waits on, until the entry goes. */
+/**
+ * The first mail to somebody who had to wait. Where the form may send none now, they wait on, until the entry is
+ * deleted.
+ */
 async function askLater(
   deps: FormDeskDeps,
   limits: FormLimits,
@@ -57,12 +63,12 @@ async function askLater(
     : 'form'
   if (held === undefined) return
   await store.write((tx) =>
-    // Whom another mail has asked meanwhile is asked by that.
+    // If another mail has asked them meanwhile, that one is enough.
     held === 'address' ? settleReminder(tx, entry) : putOff(tx, entry, now + formLimits.laterMs),
   )
 }
 
-/** Takes from what the form may send: a reminder is a mail like the first. */
+/** Counts against what the form may send: a reminder is a mail like the first one. */
 function mayRemind(form: SignupForm, entry: FormEntry, limits: FormLimits, now: number): boolean {
   if (form.stoppedAt !== null || form.archivedAt !== null || entry.expiresAt <= now) return false
   const isCareful = isCarefulForm(form, now)
@@ -80,12 +86,12 @@ const leavings: ReadonlySet<string> = new Set<ConsentKind>([
   'suppressed',
 ])
 
-/** Not by who has left since they were asked, nor by who is on all the lists by another way. */
+/** Not wanted by people who have left since they were asked, nor by those who are already on all the lists. */
 async function isStillWanted(read: Read, form: SignupForm, entry: FormEntry): Promise<boolean> {
   const { accountId, email, createdAt } = entry
   const since = (await consentHistory(read, accountId, email)).filter(({ at }) => at >= createdAt)
   if (since.some(({ kind }) => leavings.has(kind))) return false
-  // Each entry by hand has lists of its own, which are looked at below.
+  // Each entry by hand has lists of its own, which are checked below.
   const isOfForm = entry.typed.lists === undefined
   if (
     isOfForm &&

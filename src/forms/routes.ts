@@ -21,7 +21,7 @@ export interface FormRouteDeps
   desk: FormDesk
 }
 
-/** `/v1/forms`: all that is done to forms, and what front ends of their own send in. */
+/** `/v1/forms`: everything that is done with forms, and submissions of the account's own front ends. */
 export function formRoutes(api: Api<Principal>, deps: FormRouteDeps): void {
   const { read } = deps.store
   const { publicUrl, clock } = deps
@@ -63,7 +63,7 @@ export function formRoutes(api: Api<Principal>, deps: FormRouteDeps): void {
   })
 }
 
-/** Throws a 404 for one that is archived, too. */
+/** Throws a 404, also for an archived form. */
 async function formInUse(read: Read, accountId: string, id: string): Promise<SignupForm> {
   const form = await pageForm(read, accountId, id)
   if (form.archivedAt === null) return form

@@ -8,7 +8,7 @@ import { wordsIn } from './words/index.js'
 
 const someForm = { publicId: '-', accountId: '' }
 
-/** The newest form of an account as its page has it, or one as it could be; a document that may load nothing else. */
+/** An account's newest form as its page shows it, or an example of one; a document that may load nothing else. */
 export async function sampleForm(read: Read, accountId: string): Promise<string | undefined> {
   const face = await accountFace(read, accountId)
   if (face === undefined) return undefined

@@ -5,8 +5,8 @@ import type { Read } from '../store/index.js'
 import type { SignupForm } from './form.js'
 
 /**
- * From whom the confirmations of an account's forms come: as the form says, else as the brand does, else from an address
- * of the account's first domain. Empty: the account may not send from there, so that nobody gets any.
+ * The senders of an account's forms' confirmations: as the form says, else as the brand does, else an address of the
+ * account's first domain. Empty: the account may not send from there, so nobody gets any.
  */
 export async function confirmationSenders(
   read: Read,

@@ -8,7 +8,7 @@ interface Asked {
   isCareful: boolean
   /** A browser has worked for it (`work.ts`). */
   hasWorked?: boolean
-  /** The address in the network; undefined where nobody has told it. */
+  /** The client's IP address; undefined where nobody has told it. */
   network: string | undefined
   domain: string
 }
@@ -18,8 +18,8 @@ type OfForm = Omit<Asked, 'domain' | 'network'> & Partial<Pick<Asked, 'network'>
 export type FormLimits = ReturnType<typeof makeFormLimits>
 
 /**
- * Counts what a form may send: in memory, and together with other nodes where there are some. A restart forgets it, but for
- * what `form_addresses` has of each address.
+ * Counts what a form may send, in memory and together with other nodes where there are some. A restart forgets it,
+ * except what `form_addresses` has of each address.
  */
 export function makeFormLimits(clock: Clock, counts?: Pick<SharedCounts, 'of'>) {
   const within = (windowMs: number) => (name: keyof typeof formLimits) =>
@@ -50,12 +50,12 @@ export function makeFormLimits(clock: Clock, counts?: Pick<SharedCounts, 'of'>) 
   }: Pick<Asked, 'formId' | 'domain'>): HeldReason | undefined =>
     domains.take(`${formId} ${domain}`).allowed ? undefined : 'domain'
   return {
-    /** Whether one more of a network may be asked at once though no browser has worked for it. */
+    /** Whether one more address from a network may be asked at once without a browser's work. */
     mayAtOnce: ({ formId, network: from }: Pick<Asked, 'formId' | 'network'>): boolean =>
       from === undefined || atOnce.take(`${formId} ${networkKey(from)}`).allowed,
-    /** Whether a form may keep one more who is asked later. */
+    /** Whether a form may keep one more person who is asked later. */
     mayLater: (formId: string): boolean => later.take(formId).allowed,
-    /** Before anything is read: whether a network, or a domain, has had enough of this form. */
+    /** Checked before anything is read: whether a network, or a domain, has had enough of this form. */
     ofSender({ formId, network: from, domain }: Asked): HeldReason | undefined {
       if (from !== undefined) {
         const isFree = network.every((one) => one.take(`${formId} ${networkKey(from)}`).allowed)
@@ -65,7 +65,7 @@ export function makeFormLimits(clock: Clock, counts?: Pick<SharedCounts, 'of'>) 
       return ofDomain({ formId, domain })
     },
     ofDomain,
-    /** Last, so that nobody uses up a form by what would not be sent. */
+    /** Checked last, so that submissions that send nothing do not use up a form. */
     ofForm(asked: OfForm): HeldReason | undefined {
       if (asked.isCareful && !mayCareful(asked)) return 'careful'
       return forms.every((one) => one.take(asked.formId).allowed) ? undefined : 'form'

@@ -3,10 +3,10 @@ import { addressKey } from '../mime/index.js'
 import type { Read, Tx } from '../store/index.js'
 import { type FormEntry, remindAfterMs } from './entry.js'
 
-// Confirmed ones go so long after that.
+// How long confirmed entries are kept after that.
 const keptMs = 30 * dayMs
 
-/** Notes the mail that asked an entry later, and when a reminder of it is due. */
+/** Notes the mail that asked an entry later, and when its reminder is due. */
 export async function settleLater(
   tx: Tx,
   { id, typed: { later: _, ...typed } }: FormEntry,
@@ -17,12 +17,12 @@ export async function settleLater(
   await tx.updateTable('form_entries').set({ fields, remind_at }).where('id', '=', id).execute()
 }
 
-/** Puts off who is asked later, as the form may send no more now. */
+/** Puts off an entry that is asked later, as the form may send no more now. */
 export async function putOff(tx: Tx, { id }: FormEntry, until: number): Promise<void> {
   await tx.updateTable('form_entries').set({ remind_at: until }).where('id', '=', id).execute()
 }
 
-/** Notes the reminder of an entry, and that none is due any more; without a mail there was none. */
+/** Notes an entry's reminder, and that no other is due; without a mail there was none. */
 export async function settleReminder(tx: Tx, entry: FormEntry, mailId?: string): Promise<void> {
   const fields = JSON.stringify({ ...entry.typed, ...(mailId !== undefined && { mailId }) })
   await tx
@@ -32,7 +32,7 @@ export async function settleReminder(tx: Tx, entry: FormEntry, mailId?: string):
     .execute()
 }
 
-/** When a server took the last mail that asked; null: none has yet. */
+/** When a server accepted the last mail that asked; null: none has yet. */
 export async function askedAt(read: Read, { typed }: FormEntry): Promise<number | null> {
   const row = await read
     .selectFrom('deliveries')
@@ -44,8 +44,8 @@ export async function askedAt(read: Read, { typed }: FormEntry): Promise<number 
 }
 
 /**
- * Confirms an entry, and all others of its form and address with it; one by hand has lists of its own, and is confirmed
- * alone. Resolves with whether it was still waiting.
+ * Confirms an entry, and with it all others of its form and address. An entry by hand has lists of its own, and is
+ * confirmed alone. Resolves with whether it was still waiting.
  */
 export async function settleEntries(tx: Tx, entry: FormEntry, now: number): Promise<boolean> {
   const waiting = await tx

@@ -10,7 +10,10 @@ import type { FormEntry } from './entry.js'
 import { listsThere, type SignupForm } from './form.js'
 import { settleEntries } from './settle-entry.js'
 
-/** Nobody whom the account knows, or who has left it or a topic of it, is put on a list by what anybody may have typed. */
+/**
+ * Whether the account does not know the address, and it has left neither the account nor a topic: nobody else is put on
+ * a list by what anybody may have typed.
+ */
 export async function isStranger(read: Read, accountId: string, email: string): Promise<boolean> {
   if ((await findContact(read, accountId, email)) !== undefined) return false
   if ((await suppressionsOf(read, accountId, email)).length > 0) return false
@@ -18,7 +21,10 @@ export async function isStranger(read: Read, accountId: string, email: string): 
   return !(await erasedAmong(read, accountId, [email])).has(email)
 }
 
-/** Whether somebody who has confirmed an entry gets mail by it: nothing keeps it from them, and they are on one of its lists. */
+/**
+ * Whether somebody who has confirmed an entry gets mail by it: they are on one of its lists, and nothing keeps mail
+ * from them.
+ */
 export async function isSignedUp(
   read: Read,
   form: SignupForm,
@@ -34,9 +40,9 @@ export async function isSignedUp(
 }
 
 /**
- * Puts somebody on the form's lists, with what they agreed to: who has confirmed it by the mail, or, `asTyped`, a
- * stranger of a form that asks for no confirmation. Resolves with false where nobody was put on: the confirmation has
- * been given already, or it is no stranger any more.
+ * Puts somebody on the form's lists, with what they agreed to: a person who has confirmed by the mail, or, `asTyped`, a
+ * stranger in a form that asks for no confirmation. Resolves with false where nobody was put on: the entry was
+ * confirmed before, or the person is no stranger any more.
  */
 export async function signUp(
   deps: FormDeskDeps,
@@ -56,7 +62,8 @@ export async function signUp(
         ? await settleEntries(tx, entry, now)
         : await isStranger(tx, accountId, email)
     if (!isFirst) return false
-    // Before they are a contact again, who would be suppressed for it, and whom no automation would take.
+    // Before they become a contact again: otherwise they would be suppressed at that, and no automation would take
+    // them.
     if (how === 'confirmed') {
       await liftErasure(tx, accountId, email, now)
       await lift(tx, accountId, email, { by: 'recipient', at: now, reasons: ['unsubscribe'] })
@@ -71,7 +78,7 @@ export async function signUp(
       ...fields
     } = entry.typed
     const given = { email, ...fields, ...(Object.keys(metadata).length > 0 && { metadata }) }
-    // Whom an account asks itself nobody brought by a form: they are a contact by their own word.
+    // People whom an account asked itself did not come by a form: they are contacts by their own word.
     const by = form.kind === 'hand' ? 'recipient' : 'form'
     const joining = { by, ...(starts && { follow }) } as const
     const lists = await listsThere(tx, accountId, asked ?? form.settings.lists)
@@ -92,7 +99,7 @@ export async function signUp(
       await countConfirmed(tx, form.id)
     }
     if (topics !== undefined) await chooseTopics(tx, entry, { ticked: topics, offered, now })
-    // Whom the account adds itself fills in no form.
+    // People whom the account adds itself have filled in no form.
     if (how === 'confirmed' && starts && form.kind === 'page') {
       const { id, name } = form
       const news = { contact: done.contact, added: false, listId: undefined, form: { id, name } }
@@ -118,7 +125,7 @@ const recordAgreed = (
     at,
     kind,
     detail: {
-      // Without a confirmation nobody knows whether it was the recipient who typed it.
+      // Without a confirmation nobody knows whether the recipient typed it.
       by: kind === 'confirmed' ? 'recipient' : 'form',
       formId: form.id,
       note:
@@ -140,7 +147,7 @@ const countConfirmed = (tx: Tx, formId: string) =>
     .where('id', '=', formId)
     .execute()
 
-/** Of the topics that they were shown they get those that they ticked; of others nothing was said. */
+/** Of the shown topics they get the ticked ones; nothing was chosen about others. */
 async function chooseTopics(
   tx: Tx,
   { accountId, email: address }: FormEntry,

@@ -8,8 +8,8 @@ import { readTyped } from './typed.js'
 import { wordsIn } from './words/index.js'
 
 /**
- * Takes in what a front end of an account's own sends; `visitor` is the address of who filled it in, if it is known. The
- * answer is the same for every address. Throws a 422 for what is empty or wrong.
+ * Takes a submission of an account's own front end; `visitor` is the IP address of the person who filled it in, if
+ * known. The answer is the same for every address. Throws a 422 for what is empty or wrong.
  */
 export async function takeSubmission(
   desk: FormDesk,
@@ -22,7 +22,7 @@ export async function takeSubmission(
       typeof value === 'string' ? [[name, value]] : [],
     ),
   )
-  // A front end that says nothing of topics has shown none.
+  // A front end that sends no topics has shown none.
   const ticked = { topics: topics ?? [], offered: topics && form.settings.topics }
   const words = wordsIn[form.settings.language]
   const typed = readTyped(form.settings, { email, agreed, values, ...ticked }, words)

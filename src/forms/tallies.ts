@@ -8,12 +8,14 @@ interface Tally {
   held: Map<HeldReason, number>
 }
 
-// Of strangers nobody makes a form: there are as many as accounts have.
+// Enough for all accounts: strangers cannot make forms.
 const mostForms = 10_000
 
 export type FormTallies = ReturnType<typeof makeFormTallies>
 
-/** Figures that a flood drives up are counted in memory, and written every few seconds: a kill loses those of these. */
+/**
+ * Figures that a flood can drive up are counted in memory, and written every few seconds: a kill loses those seconds.
+ */
 export function makeFormTallies() {
   let tallies = new Map<string, Tally>()
   const of = (formId: string): Tally => {

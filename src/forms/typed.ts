@@ -4,21 +4,21 @@ import type { Typed } from './entry.js'
 import type { FormSettings } from './form.js'
 import type { FormWords } from './words/words.js'
 
-/** Names that the page's own fields have; a field of the form is sent as `field-` and its name. */
+/** The page's own fields have names too, so a field of the form is sent as `field-` and its name. */
 export const sentName = (name: string): string => `field-${name}`
 
-/** What came, before it is looked at. */
+/** A submission before it is checked. */
 export interface SentFields {
   email: string
   agreed: boolean
-  /** By the name of the field. */
+  /** By the field's name. */
   values: ReadonlyMap<string, string>
   topics: readonly string[]
-  /** The topics that were shown; undefined: none were, and nothing is said of any. */
+  /** The shown topics; undefined: none were shown, and nothing was chosen. */
   offered: readonly string[] | undefined
 }
 
-/** What is wrong, by the field; `email` and `agreed` are two of them. */
+/** What is wrong, by field; `email` and `agreed` are two of them. */
 export type TypedFaults = ReadonlyMap<string, string>
 
 const misfits = {
@@ -28,7 +28,7 @@ const misfits = {
   date: 'noDate',
 } as const
 
-/** What was sent in, held against what the form asks. */
+/** Checks a submission against what the form asks. */
 export function readTyped(
   settings: FormSettings,
   given: SentFields,

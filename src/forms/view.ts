@@ -8,15 +8,15 @@ interface Frame {
   language: string
   title: string
   logo: string | undefined
-  /** Where the brand's colours are; undefined: they are those of everybody. */
+  /** The address of the brand's colours; undefined: the default ones. */
   colours: string | undefined
 }
 
-/** A form as the hosted page has it. */
+/** A form as the hosted page shows it. */
 export interface HostedView extends Frame {
   action: string
   stamp: string
-  /** How many bits of work the browser is asked for (`work.ts`); undefined: none. */
+  /** How many bits of work the browser must do (`work.ts`); undefined: none. */
   work: number | undefined
   words: FormWords
   fields: {
@@ -52,7 +52,7 @@ export interface StepView extends Frame {
 export const renderHosted = compiledView<HostedView>('forms/views/form')
 export const renderStep = compiledView<StepView>('forms/views/step')
 
-/** A page that no search engine lists; `headers` win over the defaults. */
+/** A page that no search engine may list; `headers` override the defaults. */
 export const formPage = (
   html: string,
   status = 200,
@@ -74,7 +74,7 @@ export const frameOf = (
   colours: coloursPath(colours),
 })
 
-/** For an address of a form that there is not, or not any more, in the language of the browser. */
+/** The page for an address without a form, or with a former one, in the browser's language. */
 export function noFormPage({ header }: Pick<PageRequest, 'header'>): Page {
   const browser = header('accept-language')
   const { noForm, language } =
@@ -82,7 +82,7 @@ export function noFormPage({ header }: Pick<PageRequest, 'header'>): Page {
   return formPage(renderStep({ language, ...noForm, logo: undefined, colours: undefined }), 404)
 }
 
-/** For every link that leads nowhere, whatever is wrong with it. */
+/** The page for every link that leads nowhere, whatever is wrong with it. */
 export function gonePage(): Page {
   const { gone, language } = wordsIn.en
   return formPage(renderStep({ language, ...gone, logo: undefined, colours: undefined }), 404)

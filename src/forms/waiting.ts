@@ -2,12 +2,12 @@ import { addressKey } from '../mime/index.js'
 import { type Read, textCursorOf, textInCursor } from '../store/index.js'
 import { type FormEntry, toEntry } from './entry.js'
 
-// So many entries are read for a page: most of an account may have been confirmed.
+// How many entries are read for a page: most of an account's may be confirmed.
 const perLook = 60
 
 /**
- * Who was asked for a confirmation and has not given it, by address: a page of entries, and where the next one begins.
- * A page may have few, where most that it read were confirmed.
+ * People who were asked for a confirmation and have not given it, by address: a page of entries, and where the next one
+ * begins. A page may be short, where most of the entries that it read were confirmed.
  */
 export async function waitingEntries(
   read: Read,
@@ -25,7 +25,7 @@ export async function waitingEntries(
     .limit(perLook)
     .execute()
   const last = rows.at(-1)
-  // Entries of the last address may go on behind it: they are of the next page.
+  // More entries of the last address may follow: the next page has them.
   const isCut = rows.length === perLook && rows[0]?.address !== last?.address
   const whole = isCut ? rows.filter(({ address }) => address !== last?.address) : rows
   const page = whole

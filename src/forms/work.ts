@@ -5,22 +5,23 @@ import type { Pages } from '../http/index.js'
 import { isCarefulForm } from './careful.js'
 import type { SignupForm } from './form.js'
 
-// A quarter of a million hashes: a second of a phone. It is asked for each address, so that a list of them costs.
+// A quarter of a million hashes take a phone a second. Each address needs its own work, so that a list of them costs
+// time.
 export const workBits = 18
 
-/** The script that does it in a browser. */
+/** The script that does the work in a browser. */
 export function addWorkScript(pages: Pages): void {
   const read = () => readFileSync(packageFile('src/forms/views/work.js'))
   pages.file('/form-work.js', { read, contentType: 'text/javascript; charset=utf-8' })
 }
 
-/** What the page of a form asks for; undefined: nothing, while it is not careful. */
+/** The work that a form's page asks for; undefined: none, while the form is not careful. */
 export const workOf = (form: SignupForm, now: number): number | undefined =>
   isCarefulForm(form, now) ? workBits : undefined
 
 /**
- * Whether somebody's browser has worked for this address on this page. The stamp, which is the form's own, is the
- * challenge: nothing of it has to be kept.
+ * Whether a browser has worked for this address on this page. The challenge is the form's own stamp, so nothing has to
+ * be stored.
  */
 export function hasWorked(stamp: string, email: string, work: string): boolean {
   if (!/^\d{1,12}$/.test(work)) return false

@@ -102,7 +102,7 @@ export function makeTransactions(deps: InboundTransactionDeps) {
       const course = courseOf(session)
       const decision = await deps.decideRcpt(address)
       if (decision.kind === 'refused') {
-        // Whoever tries so many is guessing.
+        // A client with so many refusals is guessing.
         if (++course.refusals > maxRefusals) throw new Refusal('421 4.7.0 Too many bad recipients')
         throw new Refusal(decision.reply)
       }

@@ -57,7 +57,7 @@ const thai = lettersOf(
   },
 )
 
-/** Charsets of these alphabets, by the names that `TextDecoder` knows. KOI8-U is KOI8-R with the letters of Ukrainian. */
+/** Charsets of these alphabets, by `TextDecoder`'s names. KOI8-U is KOI8-R with the letters of Ukrainian. */
 export const alphabetCharsets: readonly { label: string; plainness: CharPlainness }[] = [
   { label: 'windows-1251', plainness: cyrillic },
   { label: 'koi8-u', plainness: cyrillic },

@@ -12,8 +12,9 @@ export interface NodeStanding {
   beat: number
   version: string
   /**
-   * `up`; `draining`: it gives up its mail and takes none; `silent`: its lease has run out, and nobody has taken over yet;
-   * `lost`: others took it for dead; `stopped`: it ended by itself; `file`: its database is a file, which it alone has.
+   * `up`; `draining`: it gives up its mail and takes none; `silent`: its lease has ended, and nobody has taken over
+   * yet; `lost`: others took it for dead; `stopped`: it ended by itself; `file`: its database is a file, which it alone
+   * has.
    */
   state: 'up' | 'draining' | 'silent' | 'lost' | 'stopped' | 'file'
   /** Whether it works beside others. */

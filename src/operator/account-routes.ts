@@ -104,7 +104,7 @@ export function accountRoutes(api: Api<OperatorPrincipal>, deps: OperatorApiDeps
   stopRoutes(api, deps)
 }
 
-/** What stops an account, and lets it go on. */
+/** Stops an account, and lets it go on. */
 function stopRoutes(api: Api<OperatorPrincipal>, deps: OperatorApiDeps): void {
   const { store, clock, config } = deps
   const change = async (
@@ -118,7 +118,7 @@ function stopRoutes(api: Api<OperatorPrincipal>, deps: OperatorApiDeps): void {
       await remember(tx, shown)
       return shown
     })
-  // Who does it and why, as protection's own log has it.
+  // Who does it and why, for protection's own log.
   const orderOf = (id: string, { name }: OperatorPrincipal, note: string) => ({
     accountId: id,
     who: `the operator's key ${name}`,
@@ -164,7 +164,7 @@ function stopRoutes(api: Api<OperatorPrincipal>, deps: OperatorApiDeps): void {
   )
 }
 
-/** The keys of an account; a new account has nobody else who could make it one. */
+/** The keys of an account; nobody else could make one for a new account. */
 function keysOf(api: Api<OperatorPrincipal>, deps: OperatorApiDeps): void {
   const { store, plans } = deps
   serve(api, operations.listAccountKeys, async ({ params: { id } }) => {
@@ -176,7 +176,7 @@ function keysOf(api: Api<OperatorPrincipal>, deps: OperatorApiDeps): void {
     const made = await createKey(deps, id, body.name, {
       plans,
       limits: body.scope === undefined ? {} : { scope: body.scope },
-      // The key itself is kept nowhere: a repeat is told of it without it.
+      // The key itself is not stored: a repeated request gets the answer without it.
       alongside: (tx, key) => remember(tx, { ...keyForOperator(shownKey(key)), key: null }, 201),
     })
     const shown = keyForOperator(shownKey(made))
@@ -227,7 +227,7 @@ async function plansIn(
   }
 }
 
-/** What a change has made of an account, each as `Free → Growth`; nothing of what stayed. */
+/** What a change has changed about an account, each as `Free → Growth`; unchanged values are left out. */
 function changesIn(before: ShownAccount, after: ShownAccount): Record<string, string> {
   const changed = ['name', 'plan', 'marketingPlan', 'billingState'] as const
   return Object.fromEntries(

@@ -30,7 +30,7 @@ import {
   words,
 } from '../fields/index.js'
 
-/** An account that a path names, whichever it is. */
+/** An account that a path names; it may be any account. */
 export const anyAccount: Named<{ id: Field<string> }> = {
   params: { id: pathId('The UUID of the account') },
   about: { id: 'The UUID of the account' },

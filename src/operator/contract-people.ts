@@ -79,7 +79,7 @@ const invitation = {
   expiresAt: '2026-11-28T10:00:00.000Z',
 }
 
-// A stolen key would otherwise shut out those who can take it away.
+// Otherwise a stolen key could shut out the people who can delete it.
 const notOperators = () =>
   refusal(
     'forbidden',
@@ -273,7 +273,7 @@ export const removeFromAccount = operation('DELETE /v1/operator/accounts/:id/peo
   }),
 })
 
-/** Who logs in, and to which accounts. What gives the operator's rights is not among them. */
+/** People who log in, and their accounts. Operations that give the operator's rights are not among these. */
 export const peopleOperations: readonly Operation[] = [
   listPeople,
   getPerson,

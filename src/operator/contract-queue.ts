@@ -36,7 +36,7 @@ const flow = {
 }
 const flowExample = { seconds: 3_600, accepted: 5_200, delivered: 5_100, deferred: 90, bounced: 12 }
 
-/** What the queue has, as the running appliance counts it anyway: no request makes it look through millions. */
+/** The queue's figures, as the running appliance counts them anyway: no request makes it look through millions. */
 export const getQueue = operation('GET /v1/operator/queue', {
   id: 'getQueue',
   may: 'operator',
@@ -265,7 +265,7 @@ export const failAnySurge = decide(
   'It is never sent.',
 )
 
-/** What waits, and what is done to it. */
+/** What waits, and changes to it. */
 export const queueOperations: readonly Operation[] = [
   getQueue,
   holdDeliveries,

@@ -4,7 +4,7 @@ import { peopleOperations } from './contract-people.js'
 import { queueOperations, queueShapes } from './contract-queue.js'
 import { siteOperations } from './contract-sites.js'
 
-/** The operator's API, which is there only where `http.private.operator_api` is on. */
+/** The operator's API; it exists only where `http.private.operator_api` is on. */
 export const operatorApi: Contract = {
   tag: {
     name: 'Operator',

@@ -6,7 +6,7 @@ import type { Overview } from '../doctor/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Store } from '../store/index.js'
 
-/** What the operator's API works with. */
+/** What the operator's API needs. */
 export interface OperatorApiDeps {
   store: Store
   clock: Clock
@@ -17,7 +17,7 @@ export interface OperatorApiDeps {
   shapingFiles: () => string[]
   running: {
     overview(): Promise<Overview>
-    /** These domains' mail is to be tried even where a site is suspended; none: orders have changed. */
+    /** Tries the mail of these domains even where a site is suspended; none: orders have changed. */
     retry(lanes: RetriedLanes): void
   }
 }

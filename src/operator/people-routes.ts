@@ -21,7 +21,7 @@ import { accountOf } from './account-routes.js'
 import * as operations from './contract-people.js'
 import type { OperatorApiDeps } from './deps.js'
 
-/** Who logs in, as `posthorn user`: but what makes an operator, or could shut one out, is not for a key. */
+/** People who log in, as `posthorn user` does it. A key may neither make an operator nor shut one out. */
 export function peopleRoutes(api: Api<OperatorPrincipal>, deps: OperatorApiDeps): void {
   const { store, clock } = deps
   const { read } = store
@@ -95,7 +95,7 @@ function teamRoutes(api: Api<OperatorPrincipal>, { store, clock }: OperatorApiDe
     operations.inviteToAccount,
     async ({ account, params: { id }, body, remember, note }) => {
       const { name } = account
-      // As by a command: whoever has the operator's key hands the link over.
+      // As with a command: whoever has the operator's key hands the link over.
       const inviter = { id: null, name: `the operator's key ${name}`, isOperator: true }
       const made = await store.write(async (tx) => {
         await accountOf(tx, id)
@@ -105,7 +105,7 @@ function teamRoutes(api: Api<OperatorPrincipal>, { store, clock }: OperatorApiDe
           .filter((one) => one.id === invited.id)
           .map(shownInvitation)
         if (shown === undefined) throw new Error('An invitation was made and is not there')
-        // The link is kept nowhere: a repeat is told of the invitation without it.
+        // The link is not stored: a repeated request gets the invitation without it.
         await remember(tx, { ...shown, path: null }, 201)
         return { ...shown, path: invited.path }
       })

@@ -99,7 +99,7 @@ const shownFlow = (flow: MailFlow | undefined) =>
         bounced: flow.bounced,
       }
 
-/** What a body chooses; throws a 422 where it chooses nothing and does not say that all is meant. */
+/** The deliveries that a body chooses; throws a 422 where it chooses nothing and does not say that it means all. */
 function filterIn(body: BodyOf<typeof operations.holdDeliveries>, now: number): QueueFilter {
   const { accountId, domain, class: of, campaignId, emailId, olderThanSeconds, all } = body
   const lane = domain && domainToASCII(domain.trim()).toLowerCase()

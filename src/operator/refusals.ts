@@ -1,8 +1,7 @@
 import { ApiError, type ErrorCode, OperatorError } from '../errors/index.js'
 
 /**
- * Runs what commands do too: what an operator is refused there in words, a program is refused by this code. `field`: that is
- * what is wrong.
+ * Runs what commands do too: where a command refuses in words, a program gets this code. `field` is the wrong field.
  */
 export async function refusing<T>(
   work: () => Promise<T> | T,
@@ -13,7 +12,7 @@ export async function refusing<T>(
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
     const { message, cause } = error
-    // A fault of ours, which the operator reads in the log.
+    // An error with a cause is a fault of ours, which the operator reads in the log.
     if (cause !== undefined) throw error
     throw code === 'validation_error'
       ? new ApiError(code, message, { status: 422, fields: field === undefined ? {} : { field } })

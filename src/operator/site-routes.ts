@@ -12,10 +12,10 @@ import * as operations from './contract-sites.js'
 import type { OperatorApiDeps } from './deps.js'
 import { refusing, wrongField } from './refusals.js'
 
-// All of `outbound` comes along with it, which the main thread needs for nothing else.
+// Loaded late: it brings all of `outbound`, which the main thread needs for nothing else.
 const loadOrders = () => import('../outbound/index.js')
 
-/** What is ordered for sites and domains, as `posthorn site`. */
+/** Orders for sites and domains, as `posthorn site` gives them. */
 export function siteRoutes(api: Api<OperatorPrincipal>, deps: OperatorApiDeps): void {
   const { store, clock, config, running } = deps
 

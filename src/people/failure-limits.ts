@@ -57,8 +57,8 @@ const firstWaitMs = 60_000
 const longestWaitMs = hourMs
 // Attempts with the right password count too: each costs a third of a second of a processor.
 const attemptsAMinute = 30
-// How long it is remembered that somebody was held back. If it were shorter, guessers who pause would get more
-// guesses than those who wait.
+// How long a wait is remembered. If it were shorter, guessers who pause would get more guesses than those who
+// wait.
 const rememberedMs = 6 * hourMs
 const mostKeys = 50_000
 // To make room, at most this many of the oldest entries are searched for one that may be forgotten.

@@ -30,7 +30,8 @@ interface Attempt {
 export async function logIn(deps: PeopleDeps, attempt: Attempt): Promise<Entered> {
   const { store, clock, passwords, limits } = deps
   const { email, password, visitor, cookie } = attempt
-  // RFC 5321 §4.5.3.1: 64 characters, the @ and 255 are the longest address. Longer texts would fill the limits' memory.
+  // RFC 5321 §4.5.3.1: the longest address has 64 characters, the @ and 255. Longer texts would fill the limits'
+  // memory.
   const who = email.trim().toLowerCase().slice(0, 320)
   const user = await findByAddress(store.read, who)
   const { clientAddressKey } = visitor

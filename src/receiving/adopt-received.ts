@@ -1,6 +1,8 @@
 import type { Store } from '../store/index.js'
 
-/** Has mails read here that another appliance has taken, which is gone; resolves with how many. */
+/**
+ * Moves to this appliance the reading of mails that another appliance took before it went away; resolves with how many.
+ */
 export async function adoptReceived(
   { byRow, node }: Pick<Store, 'byRow' | 'node'>,
   from: number,

@@ -1,12 +1,12 @@
 import { mailsByMessageIds } from '../emails/index.js'
 import type { Read } from '../store/index.js'
 
-// Of a long thread the newest are named last.
+// How many references are looked up; those of the newest mails come last.
 const mostLooked = 20
 
 /**
- * The account's mail that one of these Message-IDs names, the first that there is; the one that is answered stands first. Of
- * the account alone: nobody's forged reference leads to another's mail.
+ * The account's mail that one of these Message-IDs names. The answered one is tried first, then the newest reference.
+ * Only this account's mails count: nobody's forged reference leads to another's mail.
  */
 export async function answeredMail(
   read: Read,

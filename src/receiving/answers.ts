@@ -26,7 +26,7 @@ export const shownChange = ({ rule, moved }: { rule: ReceivingRule; moved: Moved
   moved,
 })
 
-/** A page of what came in. */
+/** A page of received mails. */
 export async function receivedAnswer(
   read: Read,
   accountId: string,
@@ -59,7 +59,7 @@ export async function receivedAnswer(
   }
 }
 
-/** One mail that came in, with all that was read in it. */
+/** One received mail, with all that was read in it. */
 export async function receivedMailAnswer(read: Read, accountId: string, id: string) {
   const { row, texts, header, attachments, forwarded } = await findReceived(read, accountId, id)
   return {
@@ -115,7 +115,7 @@ export async function whereAnswer(
   }
   const taking = await takingAt(deps, receiver, local, host)
   const shown = { address, rule: shownRule(rule) }
-  // Behind its codes a reply is a sentence.
+  // After its codes, a reply is a sentence.
   if (taking.kind === 'refused') return { ...shown, taken: false, why: taking.reply.slice(10) }
   return { ...shown, taken: true, why: wordsOf(rule) }
 }

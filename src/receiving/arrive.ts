@@ -24,10 +24,10 @@ export interface ReceivedArrival {
   spam: string | null
 }
 
-/** What of a mail reading it and what follows from that go by. */
+/** The part of a row that reading a mail, and what follows, needs. */
 export type ReadableRow = Omit<ReceivedRow, 'node' | 'content_id'>
 
-/** A row that was written, and the mail as it came, its lines all in CRLF. */
+/** A written row, and the mail as it came, with all lines in CRLF. */
 export interface ArrivedMail {
   id: string
   remoteAddress: string
@@ -36,12 +36,12 @@ export interface ArrivedMail {
   raw: Buffer
 }
 
-// Bytes that are written in about the time of a small mail.
+// So many bytes are written in about the time of a small mail.
 const bytesAWeight = 16_384
 
 /**
- * Makes the function that writes mails down: those that come at once share a transaction. Resolves with the
- * account that takes no more of them this hour or day, and then nothing of the mail was written.
+ * Makes the function that writes mails down. Mails that come at the same time share a transaction. Resolves with the
+ * account that takes no more this hour or day, if there is one; then nothing of the mail was written.
  */
 export function makeWriteReceived({ gather, ids }: Pick<Store, 'gather' | 'ids'>) {
   return gather<NewReceived, FullAccount | undefined>(
@@ -50,7 +50,7 @@ export function makeWriteReceived({ gather, ids }: Pick<Store, 'gather' | 'ids'>
   )
 }
 
-/** Whose plan lets no more come in, within the hour or the day. */
+/** An account whose plan lets no more mail come in, within the hour or the day. */
 export interface FullAccount {
   accountId: string
   within: ArrivalsLeft['within']
@@ -101,8 +101,8 @@ async function writeReceived(
 }
 
 /**
- * Those that are beyond what an account's plan allows: RCPT was answered before the mails of other sessions were written,
- * and once for each address of the same mail.
+ * The arrivals beyond an account's plan. RCPT was answered before the mails of other sessions were written, and once
+ * for each address of the same mail.
  */
 async function arrivalsBeyond(tx: Tx, arrivals: readonly NewReceived[]) {
   const left = new Map<string, ArrivalsLeft>()
@@ -131,7 +131,7 @@ async function arrivalsBeyond(tx: Tx, arrivals: readonly NewReceived[]) {
   return beyond
 }
 
-/** Hashes it and looks into its header, before a write is waited for that others wait for too. */
+/** Hashes the mail and reads its header before the write, for which others wait too. */
 export function prepareReceived(
   arrival: ReceivedArrival,
   ids: readonly string[],
@@ -177,7 +177,7 @@ export function prepareReceived(
   return { arrival, now, rows, header: raw.subarray(0, bodyAt - 2), body: makeContent([bytes]) }
 }
 
-/** Where the body begins; the empty line before it is there (`whyNotTaken`). */
+/** Where the body begins; the empty line before it exists (`whyNotTaken`). */
 export const bodyStart = (raw: Buffer): number => raw.indexOf('\r\n\r\n') + 4
 
 const insertReceived = preparedInsertAll('received')

@@ -19,7 +19,7 @@ async function* sourceOf(read: Read, header: Buffer, body: StoredContent) {
   yield* readContent(read, body)
 }
 
-/** Piece by piece, between which others have their turn. */
+/** Encodes piece by piece; other work has its turn in between. */
 export async function* base64Of(pieces: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let rest: Buffer = Buffer.alloc(0)
   for await (const piece of pieces) {

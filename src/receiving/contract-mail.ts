@@ -50,7 +50,7 @@ export const summary = {
   ),
   attachmentCount: count('How many files it has'),
 }
-/** A file of it. */
+/** A file of a mail. */
 export const file = {
   number: count('Its place among the files, counted from 1'),
   filename: text('Its name, without any path'),
@@ -62,7 +62,7 @@ export const file = {
   path: text('Where its bytes are, on the API'),
 }
 const verdict = { result: text('The result'), domain: text('Whose'), info: text('In full') }
-/** All of it. */
+/** The whole mail. */
 export const wholeMail = {
   ...summary,
   to: text('The To of its header, decoded'),

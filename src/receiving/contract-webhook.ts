@@ -17,7 +17,7 @@ const {
   size,
 } = summary
 
-/** What `email.received` has beside the fields of every webhook. */
+/** The fields of `email.received` beside those of every webhook. */
 export const receivedInWebhook: Schema = {
   ...closedOf({
     receivedId: ofMail,

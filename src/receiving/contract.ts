@@ -40,7 +40,7 @@ export {
 
 const aboutFile = 'The number of the file, counted from 1'
 const mail = byId('mail', 'received mail')
-/** What narrows the list down. */
+/** The filters of the list. */
 export const receivedFilters = {
   recipient: maybe(words('Only mail to this address')),
   from: maybe(words('Only with this in the From, in any case')),

@@ -3,7 +3,7 @@ import { idsIn, type Store, storedJson, type Tx } from '../store/index.js'
 import type { KeptAttachment } from './kept.js'
 import { findReceived } from './mails.js'
 
-/** Deletes a mail that came in, with its files; resolves with what it may be called afterwards. Throws a 404. */
+/** Deletes a received mail with its files; resolves with a name for it afterwards. Throws a 404. */
 export async function deleteReceived(
   { store }: { store: Store },
   accountId: string,
@@ -11,11 +11,11 @@ export async function deleteReceived(
 ): Promise<{ name: string }> {
   const { row } = await findReceived(store.read, accountId, id)
   await store.write((tx) => removeReceived(tx, [id]))
-  // Nothing of its sender's, who may ask for an erasure; nor is the log of changes a copy of what was deleted.
+  // The name has nothing of the sender, who may ask for an erasure. Nor may the log of changes copy what was deleted.
   return { name: `for ${row.recipient}` }
 }
 
-/** Deletes mails that came in; what their contents take is given back. Those that are gone already are passed over. */
+/** Deletes received mails and gives back the space of their contents. Mails that are already gone are passed over. */
 export async function removeReceived(tx: Tx, ids: readonly string[]): Promise<number> {
   const rows = await tx
     .selectFrom('received')

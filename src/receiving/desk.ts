@@ -11,28 +11,28 @@ import type { makeForwarder } from './forward.js'
 import type { MailReader } from './reader.js'
 import { putOffReading, type SettleDeps, settleRead, settleUnreadable } from './settle.js'
 
-/** What working off what came in needs. */
+/** What reading received mails needs. */
 export interface DeskDeps extends SettleDeps {
   log: Log
   meter: Meter
   reader: MailReader
   forwarder: ReturnType<typeof makeForwarder>
-  /** Tells the outbound threads what is due. */
+  /** Tells the outbound threads which mail is due. */
   ring(due: readonly StreamDue[]): void
   /** The name of this appliance. */
   mta: string
   limits: { mails: number; bytes: number }
 }
 
-/** What has come in and is not read yet. */
+/** The received mails that are not read yet. */
 export interface Desk {
-  /** Whether another mail of that size may come from there: who sends a flood waits for it to be read. */
+  /** Whether another mail of that size may come from this address: whoever sends a flood waits until it is read. */
   hasRoom(remoteAddress: string, bytes: number): boolean
-  /** Holds its room before it is on disk. */
+  /** Reserves room for mails before they are on disk. */
   expect(mails: readonly ArrivedMail[]): void
-  /** It is on disk. */
+  /** The mails are on disk. */
   arrived(mails: readonly ArrivedMail[]): void
-  /** It is not, and will not be. */
+  /** The mails are not on disk, and will not be. */
   lost(mails: readonly ArrivedMail[]): void
   /** Mails of another appliance were taken over. */
   readAnew(): Promise<void>
@@ -42,21 +42,22 @@ export interface Desk {
 // Mails wait for the DNS most of their time; more of them at once are read no faster.
 const mostUnderWay = 24
 const mostBytesUnderWay = 48 * 2 ** 20
-// What has just come in is read from memory: as many bytes as a second brings on a busy day.
+// New mails are read from memory: as many bytes as arrive within a second on a busy day.
 const mostRemembered = 16 * 2 ** 20
-// Before a mail that was under way when the thread was lost is read once more, alone: another may have been at fault.
+// When the thread is lost, each mail under way is read once more, alone and after this time: another may have been at
+// fault.
 const againMs = 5_000
 const faultPauseMs = 1_000
 const longestWaitMs = 60_000
 
 /**
- * Reads what came in, networks in turn by the time that reading their mails takes:
+ * Reads received mails, networks in turn by the time that reading their mails takes:
  *
  *     waiting ──read──▶ settled: texts, webhook, mail that sends it on, in one transaction
  *        ▲               │ the thread was lost
  *        └── once more, alone ──▶ kept as unreadable
  *
- * A crash at any moment leaves what was not settled waiting. Nothing is lost, whatever it is.
+ * A crash at any moment leaves unsettled mails waiting. No mail is lost, whatever it is.
  */
 export async function openDesk(deps: DeskDeps): Promise<Desk> {
   const { store, clock, log } = deps
@@ -114,7 +115,7 @@ export async function openDesk(deps: DeskDeps): Promise<Desk> {
       ring()
     }
   }
-  /** Whether one more was begun. */
+  /** Begins one more mail; resolves with whether there was one. */
   const beginOne = async (): Promise<boolean> => {
     const all = [...underWay.values()]
     if (underWay.size >= mostUnderWay || all.some(({ isAlone }) => isAlone)) return false
@@ -184,7 +185,7 @@ export async function openDesk(deps: DeskDeps): Promise<Desk> {
   }
 }
 
-/** Reads and settles one; resolves with when it is to be read again, or undefined. */
+/** Reads and settles one mail; resolves with when to read it again, or undefined. */
 async function handleOne(
   deps: DeskDeps,
   { id, known }: { id: string; known: { row: ReadableRow; raw: Buffer } | undefined },
@@ -217,7 +218,7 @@ async function handleOne(
   return undefined
 }
 
-/** A mail as it came; undefined: it is gone. */
+/** A mail as it came; undefined: it was deleted. */
 export async function readArrived(
   read: Read,
   id: string,
@@ -244,7 +245,7 @@ async function wasTried(read: Read, id: string): Promise<boolean> {
   return (row?.tries ?? 0) > 0
 }
 
-/** By the index of what waits; exported for the test of its plan. */
+/** Reads the index of waiting mails; exported so that a test can look at its plan. */
 export const waitingAt = (read: Read, node: number) =>
   read
     .selectFrom('received')

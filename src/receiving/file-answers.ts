@@ -11,7 +11,7 @@ export interface AnswerWithContent {
   sizeBytes: number
 }
 
-/** A file of a mail for who has asked by the API. Throws a 404. */
+/** A file of a mail, for a client of the API. Throws a 404. */
 export async function receivedFileAnswer(
   read: Read,
   accountId: string,

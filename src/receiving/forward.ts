@@ -14,33 +14,36 @@ import { whyNotInOurName } from './in-our-name.js'
 import type { ReadMail } from './read-mail.js'
 import { type SealingDomain, sealOf } from './seal.js'
 
-/** What sending on takes. */
+/** What forwarding needs. */
 interface SendingOnDeps {
   store: Store
   clock: Clock
   key: ApplianceKey
   retry: InsertDeps['retry']
-  /** The name of this appliance, and its other ones: of one of them may be the return path. */
+  /** This appliance's name, and its other names, one of which the return path may have. */
   mta: string
   hosts: readonly string[]
 }
 
-/** A mail that is ready to be sent on, or why it is not. */
+/** A mail that is ready to be forwarded, or why it is not. */
 export type Forwarding =
   | { fault: string }
   | { fault?: undefined; post(tx: Tx): Promise<{ id: string; due: StreamDue[] }> }
 
-/** The field that says where a mail was sent on from; its value is signed, so that nobody can stop a mail by it. */
+/**
+ * The field that tells from where a mail was forwarded. Its value is signed, so that no stranger can stop a mail with
+ * it.
+ */
 const loopField = 'X-Posthorn-Loop'
-// Those who forward to each other on purpose do so once or twice.
+// People who forward to each other on purpose do so once or twice.
 const mostHops = 5
 const keysForMs = 60_000
 const mostKeys = 1_000
 
 /**
- * Makes mails that send on what came in: with a return path of ours, so that no SPF record is asked about the sender's
- * host; under a seal (RFC 8617) of the domain at which it came in, over its bytes as they came. It is the appliance's own
- * mail: what becomes of it counts for no account's rates.
+ * Makes mails that forward received ones. The return path is ours, so that no SPF record of the sender's host is asked.
+ * The domain where the mail came in seals its original bytes (RFC 8617). It is the appliance's own mail: its result
+ * counts for no account's rates.
  */
 export function makeForwarder(deps: SendingOnDeps) {
   const { store, clock, mta } = deps
@@ -48,7 +51,7 @@ export function makeForwarder(deps: SendingOnDeps) {
   const keys = makeKeys(deps)
 
   return {
-    /** Whether it was sent on from the address before. */
+    /** Whether the mail was forwarded from this address before. */
     wasHere: (row: Pick<ReadableRow, 'recipient'>, { headers }: Pick<ReadMail, 'headers'>) =>
       headers.some(
         ({ name, value }) =>
@@ -56,7 +59,7 @@ export function makeForwarder(deps: SendingOnDeps) {
           (isNamed(name, 'Delivered-To') && value.toLowerCase() === row.recipient),
       ),
 
-    /** `raw`: as it came. */
+    /** `raw` is the mail as it came. */
     async prepare(row: ReadableRow, raw: Buffer, read: ReadMail): Promise<Forwarding> {
       const to = row.forward_to ?? ''
       if (row.is_loop === 1) return { fault: 'It has been sent on from here before' }
@@ -69,7 +72,7 @@ export function makeForwarder(deps: SendingOnDeps) {
       const why = await whyNotInOurName(came, read, [domain.name, ...deps.hosts])
       if (why !== undefined) return { fault: why }
       const id = store.ids.uuid()
-      // RFC 8601 §5: a result in our own name that is not ours. RFC 5322 §3.6.3: Bcc is nobody's to see.
+      // RFC 8601 §5: removes results in our own name that are not ours. RFC 5322 §3.6.3: nobody may see Bcc.
       const kept = headerWithout(
         came,
         (field) => isNamed(field.name, 'Bcc') || isOwnResult(field, mta),
@@ -84,7 +87,7 @@ export function makeForwarder(deps: SendingOnDeps) {
       const mail = {
         id,
         domainId: row.domain_id,
-        // In the appliance's log, which is no place for who has written to an account.
+        // This goes into the appliance's log, which must not show who has written to an account.
         from: row.recipient,
         to,
         subject: row.subject,
@@ -111,7 +114,7 @@ export function makeForwarder(deps: SendingOnDeps) {
 
 const isNamed = (given: string, name: string) => given.toLowerCase() === name.toLowerCase()
 
-/** RFC 5321 §4.4: what a server that takes a mail says of it; and where it is sent on from. */
+/** RFC 5321 §4.4: the trace that a server adds to a mail that it takes; and where the mail was forwarded from. */
 function traceOf(row: ReadableRow, { mta, token }: { mta: string; token: string }): string {
   const helo = row.helo.replace(/[^\w.:[\]-]+/g, '').slice(0, 255) || 'unknown'
   return [
@@ -142,7 +145,7 @@ function makeKeys({ store, clock, key }: Pick<SendingOnDeps, 'store' | 'clock' |
   }
 }
 
-/** By the keys before a rotation too: a mail may go round for days. */
+/** The keys from before a rotation count too: a mail may go round for days. */
 function makeTokens(key: ApplianceKey) {
   const all = key.deriveAll('forwarded mail')
   const tokenBy = (one: Buffer, recipient: string) =>

@@ -6,7 +6,7 @@ export interface ReadField {
   value: string
 }
 
-// With those beside them that a mail is known by, 200 at most.
+// With the fields that identify a mail, there are 200 at most.
 const mostFields = 190
 const mostValueBytes = 8_000
 const mostValueChars = 2_000
@@ -22,8 +22,9 @@ const mainNames = [
 ]
 
 /**
- * The fields of a header, CRLF lines, in their order: unfolded, encoded words decoded, no control character or mark of direction in any. A line
- * that is no field is left out, as everything after the first 190 but what a mail is known by.
+ * The fields of a header with CRLF lines, in their order: unfolded, encoded words decoded, without control characters
+ * and direction marks. Lines that are no fields are left out; after the first 190, so are all fields that do not
+ * identify a mail.
  */
 export function fieldsOf(header: Buffer): ReadField[] {
   const fields: ReadField[] = []
@@ -44,18 +45,18 @@ export function fieldsOf(header: Buffer): ReadField[] {
   return fields
 }
 
-/** Without the marks that turn the direction of what stands behind them, beyond the end of the text too. */
+/** The text without marks that would turn the direction of what follows, even after the text's end. */
 export const withoutMarks = (text: string): string =>
   text.replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
 
-/** RFC 5322 §3.6.4: of a long thread the beginning counts, and the nearest mails, which are named last. */
+/** RFC 5322 §3.6.4: of a long thread the beginning counts, and the nearest mails, which come last. */
 function withoutMiddle(text: string, most: number): string {
   if (text.length <= most) return text
   const begun = Math.floor(most / 4)
   return `${text.slice(0, begun)} ... ${text.slice(begun + 5 - most)}`
 }
 
-/** The header without some of its fields, and all others byte for byte. */
+/** The header without some of its fields; all others stay byte for byte. */
 export function headerWithout(header: Buffer, isLeftOut: (field: ReadField) => boolean): Buffer {
   const fields = header.toString('latin1').split(/(?<=\r\n)(?![ \t])/)
   const kept = fields.filter((field) => {
@@ -65,7 +66,7 @@ export function headerWithout(header: Buffer, isLeftOut: (field: ReadField) => b
   return kept.length === fields.length ? header : Buffer.from(kept.join(''), 'latin1')
 }
 
-/** RFC 8601 §5: a result that names `mta`, which nobody but we may write; what came in has it from a stranger. */
+/** RFC 8601 §5: a result that names `mta`. Only we may write one, so in a received mail it is a stranger's. */
 export function isOwnResult({ name, value }: ReadField, mta: string): boolean {
   if (name.toLowerCase() !== 'authentication-results') return false
   const server = /^(?:\s|\([^)]*\))*"?([^\s;"(]*)/.exec(value)?.[1] ?? ''

@@ -4,8 +4,8 @@ import { messageOf } from '../errors/index.js'
 import type { ReadMail } from './read-mail.js'
 
 /**
- * Why a mail may not be sent on; undefined: it may. What we sign and give a return path of ours passes DMARC for our names,
- * so that a From in one of them has to be proved by the mail itself, or a stranger's forgery would leave as proved.
+ * Why a mail may not be forwarded; undefined: it may. What we sign and give our return path passes DMARC for our names.
+ * So a mail with a From in one of them must prove that From itself, or a stranger's forgery would leave as proved.
  * `header`: as it came, ended by CRLF; `ours`: the names that sign it or have its return path.
  */
 export async function whyNotInOurName(
@@ -25,7 +25,7 @@ export async function whyNotInOurName(
   if (own.length === 0) return undefined
   const { dmarc, spf, dkim } = verdicts
   const proofs = [spf, ...dkim].flatMap(({ result, domain }) => (result === 'pass' ? [domain] : []))
-  // A domain without a record has no policy; what would prove a From for one is there all the same.
+  // A domain without a record has no policy; its From can be proved all the same.
   const isProved =
     dmarc.result === 'pass' ||
     (dmarc.result === 'none' && proofs.some((name) => own.every((domain) => align(domain, name))))
@@ -33,7 +33,7 @@ export async function whyNotInOurName(
   return `Its From is at ${own[0]}, and neither SPF nor DKIM proves that: sent on, it would leave as a mail of that domain. Have whoever sends it sign it`
 }
 
-/** The From fields, octets as Latin-1 characters; or why no signature can be made over the header. */
+/** The From fields, octets as Latin-1 characters; or why the header cannot be signed. */
 function fromsOf(header: Buffer): string[] | string {
   let fields: RelaxedField[]
   try {
@@ -44,7 +44,7 @@ function fromsOf(header: Buffer): string[] | string {
   return fields.flatMap(({ name, line }) => (name === 'from' ? [line.slice('from:'.length)] : []))
 }
 
-/** Every domain behind an @ that a reader may take for the sender's; a quoted name is none. */
+/** Every domain after an @ that a reader may take for the sender's; those in a quoted name do not count. */
 function domainsIn(from: string): string[] {
   const bare = from.replace(/"(?:[^"\\]|\\.)*"/g, '')
   const found = [...bare.matchAll(/@[ ]?([^\s@<>()[\]:;,"]{1,255})/g)].map(([, name = '']) =>
@@ -57,7 +57,7 @@ interface Tools {
   getAlignment(from: string, domains: string[], strict: boolean): unknown
 }
 
-/** Whether two names are of one organisation (RFC 7489 §3.2), by the list of public suffixes that the checks go by. */
+/** Whether two names belong to one organisation (RFC 7489 §3.2), by the same list of public suffixes as the checks. */
 async function alignment() {
   // @ts-expect-error mailauth has no types of its tools.
   const { getAlignment }: Tools = await import('mailauth/lib/tools.js')

@@ -17,10 +17,10 @@ import type { SpamMark } from './shown.js'
 import { makeTaking, type Taking } from './taking.js'
 
 /**
- * Mail that comes in for accounts: for whom it is taken, by rules; what is read in it; and where it goes, to webhooks, to
- * another address or to the store alone. What must hold: what nobody's rule is about is refused before it is sent, and
- * nothing is ever answered with a mail; the final dot is answered after the commit; a mail that hurts its reader is kept
- * all the same; no account sees another's. See README.md.
+ * Mail that comes in for accounts: rules decide for whom it is taken; it is read; and it goes to webhooks, to another
+ * address or only to the store. What must hold: mail that no rule is about is refused before it is sent, and nothing is
+ * ever answered with a mail; the final dot is answered after the commit; a mail that hurts its reader is kept all the
+ * same; no account sees another's. See README.md.
  */
 export { adoptReceived } from './adopt-received.js'
 export {
@@ -71,29 +71,29 @@ export interface ReceivingDeps {
   resolver: Resolver
   retry: InsertDeps['retry']
   ring(due: readonly StreamDue[]): void
-  /** The name of this appliance, and all that are its own. */
+  /** This appliance's name, and all names of its own. */
   mta: string
   hosts: readonly string[]
   limits: { mails: number; bytes: number }
-  /** The spam filter; no URL: none. */
+  /** The spam filter; without a URL there is none. */
   rspamd: { url: string; timeout: number }
 }
 
 export interface Receiving {
-  /** What RCPT is answered; undefined where no account receives at that host. Both in lower case. */
+  /** The answer to RCPT; undefined where no account receives at that host. Both arguments in lower case. */
   decide(local: string, host: string): Promise<Taking | undefined>
-  /** What the spam filter says; undefined: there is none, or it has not answered in time. */
+  /** The spam filter's answer; undefined: there is no filter, or it has not answered in time. */
   judge(mail: JudgedMail): Promise<SpamMark | undefined>
-  /** Resolves once it is on disk, or with what is full, and nothing was kept. */
+  /** Resolves once the mail is on disk, or with what is full; then nothing was kept. */
   keep(arrival: ReceivedArrival): Promise<'kept' | 'reader full' | 'mailbox full'>
-  /** A bound of an account's plan has had a mail refused, elsewhere than in `decide` and `keep`. */
+  /** A limit of an account's plan had a mail refused, elsewhere than in `decide` and `keep`. */
   refused(accountId: string, why: RefusedWhy): void
   /** Mails of another appliance were taken over. */
   readAnew(): void
   close(): Promise<void>
 }
 
-/** Opens all that takes mail for accounts but the listener. */
+/** Opens everything that takes mail for accounts, except the listener. */
 export async function openReceiving(deps: ReceivingDeps): Promise<Receiving> {
   const { store, clock, log } = deps
   const reader = makeMailReader(deps)

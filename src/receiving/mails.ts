@@ -13,28 +13,30 @@ import {
 } from '../store/index.js'
 import type { KeptAttachment, KeptHeader } from './kept.js'
 
-/** Which mails that came in are listed. */
+/** Which received mails are listed. */
 export interface ReceivedFilter {
   /** In lower case. */
   recipient?: string | undefined
-  /** That answer this mail of the account. */
+  /** Only answers to this mail of the account. */
   emailId?: string | undefined
   ruleId?: string | undefined
-  /** With this in the From, in any case. */
+  /** Only mails with this text in the From, in any case. */
   from?: string | undefined
   state?: 'reading' | 'read' | 'unreadable' | undefined
-  /** Milliseconds UTC: that came in then or later, and before. */
+  /** Only mails from this time on, and before the next one (milliseconds UTC). */
   after?: number | undefined
   before?: number | undefined
 }
 
-// Rows that a page looks at: a filter that fits few of millions costs no more than tenths of a second.
+// How many rows a page looks at: a filter that matches few of millions costs no more than tenths of a second.
 const mostLooked = 10_000
 const chunk = 200
-// A mail has its id before it is written down.
+// A mail gets its id before it is written.
 const idLeadMs = 60_000
 
-/** An account's mails that came in, newest first, `limit` of them older than `before`; `next`: behind which more may be. */
+/**
+ * An account's received mails, newest first, `limit` of them older than `before`. `next`: after it there may be more.
+ */
 export async function listReceived(
   read: Read,
   accountId: string,
@@ -60,7 +62,7 @@ export async function listReceived(
 
 const mostFrom = 1_000
 
-/** What came in from an address, for who asks for their data: the newest first. */
+/** Mails received from an address, the newest first, for a person who asks for their data. */
 export async function receivedFrom(read: Read, accountId: string, address: string) {
   const found: ReceivedRow[] = []
   let before: string | undefined
@@ -89,7 +91,7 @@ function earlierOf(cursor: string | undefined, before: number | undefined): stri
   return cursor === undefined || id < cursor ? id : cursor
 }
 
-/** By the index of the account, or of the mail that is answered. */
+/** Reads the index of the account, or of the answered mail. */
 const slice = (
   read: Read,
   accountId: string,
@@ -129,14 +131,14 @@ function fits(row: ReceivedRow, filter: ReceivedFilter): boolean {
 const isFrom = (row: ReceivedRow, from: string) =>
   row.header_from.toLowerCase().includes(from) || row.mail_from.toLowerCase() === from
 
-/** A mail that came in, with what was read in it. */
+/** A received mail, with what was read in it. */
 export interface ReceivedMail {
   row: ReceivedRow
-  /** Undefined while it is not read, or cannot be. */
+  /** Undefined while the mail is not read, or if it cannot be. */
   texts: ReceivedTextRow | undefined
   header: KeptHeader
   attachments: KeptAttachment[]
-  /** What became of the mail that sends it on. */
+  /** What became of the forwarding mail. */
   forwarded: { status: string; reply: string | null } | undefined
 }
 
@@ -164,7 +166,7 @@ export async function findReceived(
 
 const noHeader: KeptHeader = { to: '', references: [], fields: [] }
 
-/** The file of that number, counted from 1. Throws a 404, or a 409 for a mail that is not read yet. */
+/** The file with that number, counted from 1. Throws a 404, or a 409 for a mail that is not read yet. */
 export async function findReceivedFile(
   read: Read,
   accountId: string,
@@ -186,7 +188,7 @@ const rowOf = prepared<{ id: string }, ReceivedRow>((db, { id }) =>
   db.selectFrom('received').selectAll().where('id', '=', id),
 )
 
-/** How many of the newest mails a rule has decided about of the account; `isAll`: there are no older ones. */
+/** How many of the account's newest mails a rule has decided about; `isAll`: there are no older mails. */
 export async function receivedByRule(
   read: Read,
   accountId: string,
@@ -213,7 +215,7 @@ export async function receivedByRule(
   return { mails: Number(mails), isAll: Number(looked) < mostLooked }
 }
 
-/** The same in a sentence, for who is about to delete the rule. */
+/** That number in a sentence, for whoever is about to delete the rule. */
 export const byRuleWords = ({ mails, isAll }: { mails: number; isAll: boolean }): string => {
   const came =
     mails === 1
@@ -222,7 +224,7 @@ export const byRuleWords = ({ mails, isAll }: { mails: number; isAll: boolean })
   return isAll ? came : `${came}, of the newest ${shownCount(mostLooked)} of the account`
 }
 
-/** Of some mails, those that were to be sent on and were not, by their ids, with the reason. */
+/** Of some mails, those whose forwarding failed, by their ids, with the reason. */
 export async function notForwarded(
   read: Read,
   accountId: string,
@@ -247,11 +249,11 @@ export async function notForwarded(
   return failed
 }
 
-/** Whether a mail that sends another one on has reached nobody for good. */
+/** Whether a forwarding mail has finally reached nobody. */
 export const isFailed = (status: string): boolean =>
   status === 'bounced' || status === 'failed' || status === 'suppressed'
 
-/** How it stands, and what the last server said. */
+/** The forwarding mail's state, and what the last server said. */
 async function forwardedBy(read: Read, emailId: string) {
   const mail = await read
     .selectFrom('emails')

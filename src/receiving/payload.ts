@@ -4,14 +4,14 @@ import type { KeptAttachment } from './kept.js'
 import type { ReadMail } from './read-mail.js'
 import { shownAttachment, spamOf, summaryOf } from './shown.js'
 
-// A webhook is a notice: all of a long mail is at the API.
+// A webhook is a notice: the API has all of a long mail.
 const mostTextChars = 64 * 1024
 const mostHeaders = 60
 const mostHeaderChars = 500
 
 /**
- * The body of `email.received`: the fields that every webhook has, and `received` with what came in, which is not whole
- * where `incomplete` says so.
+ * The body of `email.received`: the fields of every webhook, and `received` with what came in. It is not whole where
+ * `incomplete` says so.
  */
 export function receivedPayload(
   row: ReadableRow,

@@ -7,7 +7,7 @@ import { ownWords, postalMime, readableValue, textOfHtml } from '../mime/index.j
 import { type Authenticated, authenticateMail, autoReplyOf } from '../reports/index.js'
 import { fieldsOf, isOwnResult, withoutMarks } from './header.js'
 
-/** Of the session that a mail came by. */
+/** What is known of the session by which a mail came. */
 export interface MailOrigin {
   remoteAddress: string
   helo: string
@@ -17,29 +17,29 @@ export interface MailOrigin {
   mta: string
 }
 
-/** A mail taken apart. Everything in it is its sender's. */
+/** A parsed mail. Everything in it comes from its sender. */
 export interface ReadMail extends Authenticated {
-  /** In the order of the message, unfolded, encoded words decoded, no control character in any. */
+  /** In the order of the message: unfolded, encoded words decoded, without control characters. */
   headers: { name: string; value: string }[]
   from: string
   to: string
   subject: string
-  /** With their angle brackets; empty: it has none. */
+  /** With its angle brackets; empty: there is none. */
   messageId: string
   inReplyTo: string
   references: string[]
   text: string | null
-  /** What the text quotes of the mail that it answers. */
+  /** What the text quotes of the answered mail. */
   quoted: string | null
   html: string | null
   attachments: ReadAttachment[]
   /** Why a machine seems to have written it. */
   automatic: string | null
-  /** What sending it on takes: `bh=` of its body, and whether it has octets over 127. */
+  /** What forwarding needs: `bh=` of its body, and whether it has octets over 127. */
   bodyHash: string
   eightBit: boolean
   smtpUtf8: boolean
-  /** Why its parts could not be taken out; null: they were. */
+  /** Why its parts could not be read; null: they were. */
   fault: string | null
 }
 
@@ -48,7 +48,7 @@ export interface ReadAttachment {
   filename: string
   contentType: string
   disposition: 'attachment' | 'inline'
-  /** Without angle brackets; empty: it has none. */
+  /** Without angle brackets; empty: there is none. */
   contentId: string
   sha256: string
   bytes: Uint8Array
@@ -60,7 +60,10 @@ const mostTextChars = 512 * 1024
 const mostHtmlChars = 2 * 1024 * 1024
 const mostReferences = 100
 
-/** Takes a mail apart and checks who has sent it; for a thread that may be lost. One whose parts cannot be told apart is its header alone. */
+/**
+ * Parses a mail and checks who has sent it; for a thread that may be lost. A mail whose parts cannot be told apart has
+ * only its header.
+ */
 export async function readMail(
   raw: Buffer,
   origin: MailOrigin,
@@ -69,7 +72,7 @@ export async function readMail(
   const bodyAt = raw.indexOf('\r\n\r\n') + 4
   const { first, ...header } = headerOf(raw)
   const checking = authenticateMail(resolver, raw, { ...origin, arc: true })
-  // A fault of the one must not end the thread while the other is under way.
+  // A fault in one must not end the thread while the other is under way.
   const taking = partsOf(raw).then(
     (parts) => ({ ...parts, fault: null }),
     (error: unknown) => ({ text: null, html: null, attachments: [], fault: faultOf(error) }),
@@ -97,7 +100,7 @@ export async function readMail(
   }
 }
 
-/** What the header of a mail says; costs little, whatever is in it. */
+/** What the header of a mail says; this costs little, whatever it contains. */
 export function headerOf(raw: Buffer) {
   const headers = fieldsOf(raw.subarray(0, raw.indexOf('\r\n\r\n') + 2))
   const first = (name: string) =>
@@ -114,7 +117,7 @@ export function headerOf(raw: Buffer) {
   }
 }
 
-// Control characters but tab and line ends: a screen or a printer does something with them.
+// Control characters except tab and line ends: a screen or a printer would act on them.
 const notText = /(?![\t\n\r])\p{Cc}/gu
 
 async function partsOf(raw: Buffer) {
@@ -137,7 +140,7 @@ async function partsOf(raw: Buffer) {
   }
 }
 
-/** In our own words: those of the library are for who writes programs. */
+/** In our own words: those of the library are for programmers. */
 function faultOf(error: unknown): string {
   const told = messageOf(error)
   if (/nesting/i.test(told)) {
@@ -150,7 +153,7 @@ function faultOf(error: unknown): string {
 
 const typeOf = ({ contentType }: ReadAttachment) => ({ type: contentType })
 
-/** The first of a thread and the nearest ones. */
+/** The first mail of a thread and the nearest ones. */
 function threadIn(value: string): string[] {
   const ids = idsIn(value)
   return ids.length <= mostReferences ? ids : [...ids.slice(0, 1), ...ids.slice(1 - mostReferences)]
@@ -160,7 +163,7 @@ async function* piecesOf(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes
 }
 
-/** RFC 5322 §3.6.4, as far as others keep to it: what stands in angle brackets without a blank. */
+/** RFC 5322 §3.6.4, read loosely: text in angle brackets without a blank. */
 const idsIn = (value: string): string[] => value.match(/<[^<>\s]{1,500}>/g) ?? []
 
 /** A name that no file system reads as a path, and nobody as the name of another type. */

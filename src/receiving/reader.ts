@@ -6,14 +6,14 @@ import type { Log } from '../log/index.js'
 import type { MailOrigin, ReadMail } from './read-mail.js'
 import type { ReadingOrder, ReadingReport } from './reading.js'
 
-/** What became of a mail that was given to be read. */
+/** The result of reading a mail. */
 export type ReadingEnd =
   | { kind: 'read'; read: ReadMail }
   | { kind: 'unreadable'; why: string }
-  /** The thread was lost while it was under way, by this mail or another one beside it. */
+  /** The thread was lost meanwhile, because of this mail or another one beside it. */
   | { kind: 'broken off'; why: string }
 
-/** Reads mails in a thread of its own, some beside each other. */
+/** Reads mails in a separate thread, several at a time. */
 export interface MailReader {
   /** Never rejects. */
   read(raw: Buffer, origin: MailOrigin): Promise<ReadingEnd>
@@ -23,9 +23,9 @@ export interface MailReader {
 interface ReaderDeps {
   clock: Clock
   log: Log
-  /** Asked on behalf of the thread. */
+  /** Answers the thread's questions. */
   resolver: Resolver
-  /** The thread's file; tests have others. */
+  /** The thread's file; tests use others. */
   entry?: URL
 }
 
@@ -39,19 +39,19 @@ interface UnderWay {
 }
 
 const threadEntry = new URL('../threads/received.js', import.meta.url)
-// Processor time between two signs of life; a usual mail takes some milliseconds. A large one has more to be taken apart.
+// The most processor time between two signs of life; a usual mail takes some milliseconds. A large mail gets more.
 const patienceMs = 2_000
 const patienceMsAMib = 300
-// A machine that has too much to do is not the mail's fault, but nobody waits for ever.
+// An overloaded machine is not the mail's fault, but nobody waits for ever.
 const longestSilenceMs = 30_000
 const lookMs = 250
 const startTimeoutMs = 30_000
-// RFC 7208 §4.6.4 has ten look-ups for SPF, most of two questions; a signature has one, of which 20 are looked at.
+// RFC 7208 §4.6.4 allows ten look-ups for SPF, most of two questions; a signature has one, and 20 are looked at.
 const dns = { most: 60, patienceMs: 10_000 }
-// A mail that needs more memory ends the thread and not the appliance.
+// A mail that needs more memory ends the thread, not the appliance.
 const resourceLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32 }
 
-/** Hostile mail is taken apart in a thread that may be lost: with time and memory bounded. */
+/** Parses hostile mail in a thread that may be lost, with bounded time and memory. */
 export function makeMailReader(deps: ReaderDeps): MailReader {
   const { clock, log, resolver, entry = threadEntry } = deps
   let thread: Promise<Worker> | undefined
@@ -68,7 +68,7 @@ export function makeMailReader(deps: ReaderDeps): MailReader {
     heardAt = clock.now()
     workedMs = cpu.ms()
   }
-  /** Ends the thread, and tells those that were under way. */
+  /** Ends the thread, and tells the mails that were under way. */
   const lose = (why: string) => {
     const lost = running
     running = undefined
@@ -172,7 +172,8 @@ interface Listening {
 function startThread(entry: URL, clock: Clock, listening: Listening): Promise<Worker> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(entry, { name: 'received', resourceLimits, stdout: true })
-    // mailauth prints a line about a body hash over more than there is, which any sender can have: it is nobody's log.
+    // mailauth prints a line when a body hash covers more than there is. Any sender can cause that, so it is not
+    // logged.
     worker.stdout.resume()
     let why = 'the thread has ended'
     const cancel = clock.after(startTimeoutMs, () => void worker.terminate())
@@ -195,7 +196,9 @@ function startThread(entry: URL, clock: Clock, listening: Listening): Promise<Wo
   })
 }
 
-/** Within a mail's bounds: what is too much or takes too long is answered as if the DNS were out of order. Never rejects. */
+/**
+ * Asks within a mail's bounds: a question too many, or too slow, is answered as if the DNS had failed. Never rejects.
+ */
 function ask(
   resolver: Resolver,
   clock: Clock,
@@ -215,5 +218,5 @@ function ask(
   })
 }
 
-/** An answer of the DNS that did not come. */
+/** A DNS answer that did not come. */
 const failed = (cause: string): DnsAnswer<unknown> => ({ kind: 'failed', cause })

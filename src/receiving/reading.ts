@@ -4,22 +4,22 @@ import type { DnsAnswer, DnsQuestion, Resolver } from '../dns/index.js'
 import { messageOf } from '../errors/index.js'
 import { type MailOrigin, type ReadMail, readMail } from './read-mail.js'
 
-/** From the thread that reads; `mail` is the number under which it was given. */
+/** Messages from the reading thread; `mail` is the number with which the mail was handed over. */
 export type ReadingReport =
-  /** `cpuFile`: where its processor time can be read; null where the kernel does not say. */
+  /** `cpuFile`: where the thread's processor time can be read; null where the kernel does not tell it. */
   | { kind: 'ready'; cpuFile: string | null }
   | { kind: 'read'; mail: number; read: ReadMail }
   | { kind: 'failed'; mail: number; why: string }
   | { kind: 'question'; mail: number; id: number; question: DnsQuestion; name: string }
 
-/** To it. */
+/** Messages to the thread. */
 export type ReadingOrder =
   | { kind: 'mail'; mail: number; raw: Uint8Array; origin: MailOrigin }
   | { kind: 'answer'; id: number; answer: DnsAnswer<unknown> }
 
 /**
- * The whole life of the thread that reads what came in. Mails are read beside each other, as each waits for answers of
- * the DNS most of its time.
+ * The whole life of the thread that reads received mails. It reads several at a time, as each waits for DNS answers
+ * most of its time.
  */
 export function serveReceived(): void {
   const port = parentPort
@@ -42,7 +42,7 @@ export function serveReceived(): void {
       aaaa: ask('aaaa'),
       mx: ask('mx'),
       cname: ask('cname'),
-      // RFC 7208 §5.5: not to be used.
+      // RFC 7208 §5.5: this mechanism should not be used.
       ptr: async () => ({ kind: 'none' }),
     }
   }
@@ -66,7 +66,7 @@ export function serveReceived(): void {
   post({ kind: 'ready', cpuFile: cpuFileOfThread() })
 }
 
-/** The memory of a mail's files, each once: it is handed over and not copied. */
+/** The memory of a mail's files, each once: it is handed over, not copied. */
 const buffersOf = ({ attachments }: ReadMail): ArrayBuffer[] => [
   ...new Set(
     attachments.flatMap(({ bytes: { buffer } }) => (buffer instanceof ArrayBuffer ? [buffer] : [])),

@@ -5,10 +5,10 @@ import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import type { Read, RefusedArrivalRow, Store } from '../store/index.js'
 
-/** Which bound of its plan has had a mail refused. */
+/** Which limit of its plan had a mail refused. */
 export type RefusedWhy = RefusedArrivalRow['why']
 
-/** What was refused, and still is of interest. */
+/** The refusals that still matter. */
 export interface RefusedArrivals {
   why: RefusedWhy
   mails: number
@@ -16,12 +16,12 @@ export interface RefusedArrivals {
   lastAt: number
 }
 
-// Refusals are told in hours, and a flood of them makes no flood of writes.
+// Refusals are told by the hour, and a flood of them must not make a flood of writes.
 const writeAfterMs = 5_000
 
 /**
- * Counts mails that plans have had refused, so that somebody hears of it: a flood is one row an account and reason, written
- * every few seconds. A kill loses the last ones of a count that is only told.
+ * Counts the mails that plans had refused, so that somebody hears of it. A flood is one row for each account and
+ * reason, written every few seconds. A kill loses the last few of a count that is only shown to people.
  */
 export function makeRefusedTally({ store, clock, log }: { store: Store; clock: Clock; log: Log }) {
   let counts = new Map<string, Pick<RefusedArrivalRow, 'account_id' | 'why'> & RefusedArrivals>()
@@ -55,7 +55,7 @@ export function makeRefusedTally({ store, clock, log }: { store: Store; clock: C
   }
 }
 
-/** Adds to the rows of the present day; what is of an earlier one counts no more. */
+/** Adds to the rows of today; counts of earlier days are forgotten. */
 async function addRefused(
   store: Store,
   rows: readonly (Pick<RefusedArrivalRow, 'account_id' | 'why'> & RefusedArrivals)[],
@@ -90,7 +90,7 @@ async function addRefused(
   })
 }
 
-/** What of an account was refused today, as long as it goes on: what an hour has no room for is over an hour later. */
+/** An account's refusals of today, while they matter: those for an hour's limit are over an hour later. */
 export async function refusedLately(
   read: Read,
   accountId: string,
@@ -108,7 +108,7 @@ export async function refusedLately(
     .map(({ why, mails, first_at: firstAt, last_at: lastAt }) => ({ why, mails, firstAt, lastAt }))
 }
 
-/** Why, as a part of a sentence. */
+/** The reason, as a part of a sentence. */
 export const refusedWords: Record<RefusedWhy, string> = {
   hour: 'the plan’s limit of mails that come in within an hour is reached',
   day: 'the plan’s limit of mails that come in within a day is reached',

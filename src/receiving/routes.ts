@@ -15,7 +15,7 @@ import { addressIn } from './rule.js'
 import { addRule, changeRule, deleteRule, findRule, listRules, type RuleDeps } from './rules.js'
 import { usageAnswer } from './usage.js'
 
-/** `/v1/receiving` and `/v1/received`: rules for mail that comes in, and what has come. */
+/** `/v1/receiving` and `/v1/received`: rules for incoming mail, and the received mails. */
 export function receivingRoutes(api: Api<Principal>, deps: RuleDeps): void {
   const { read } = deps.store
 
@@ -75,10 +75,10 @@ export function receivingRoutes(api: Api<Principal>, deps: RuleDeps): void {
   })
 }
 
-// Up to this an answer is made at once: that is a millisecond, and tells its length.
+// Up to this size an answer is made at once: that takes a millisecond, and gives the answer a length.
 const mostAtOnce = 256 * 1024
 
-/** 27 MB of base64 as one JSON text hold up everybody for 0.2 s (30 Nov 2026), so that a long one is sent in pieces. */
+/** 27 MB of base64 as one JSON text hold up everybody for 0.2 s (30 Nov 2026), so a long answer is sent in pieces. */
 async function withContent({ told, content, sizeBytes }: AnswerWithContent) {
   if (sizeBytes > mostAtOnce) return new LongReply(told, 'content', content)
   const texts: string[] = []

@@ -5,7 +5,7 @@ import { isJsonObject, jsonObjectIn } from '../json/index.js'
 import type { Log } from '../log/index.js'
 import type { SpamMark } from './shown.js'
 
-/** What of a session the filter goes by. */
+/** What the filter needs to know of a session. */
 export interface JudgedMail {
   remoteAddress: string
   helo: string
@@ -14,15 +14,13 @@ export interface JudgedMail {
   raw: Buffer
 }
 
-/** Judges a mail; undefined where the filter has not answered in time, so that nothing ever waits for it. */
+/** Judges a mail; undefined where the filter has not answered in time: mail never waits for it. */
 export type SpamFilter = (mail: JudgedMail) => Promise<SpamMark | undefined>
 
 const mostAnswerBytes = 256 * 1024
 const mostSymbols = 100
 
-/**
- * Asks rspamd by HTTP (`/checkv2`). A filter that is down or slow marks nothing, which is logged once a minute.
- */
+/** Asks rspamd by HTTP (`/checkv2`). A filter that is down or slow marks nothing; that is logged once a minute. */
 export function makeSpamFilter(
   { clock, log }: { clock: Clock; log: Log },
   { url, timeoutMs }: { url: string; timeoutMs: number },
@@ -42,7 +40,7 @@ export function makeSpamFilter(
   }
 }
 
-/** Resolves with what it answers, within bounds. */
+/** Resolves with the filter's answer, within bounds. */
 function ask(
   clock: Clock,
   url: URL,
@@ -82,7 +80,7 @@ function ask(
   })
 }
 
-/** What a client of ours has said of itself ends no field of another. */
+/** What an SMTP client has said of itself must not end a header field or begin another. */
 const headerSafe = (text: string) => text.replace(/[^\x21-\x7e]+/g, '').slice(0, 320)
 
 function markIn(answer: string): SpamMark {

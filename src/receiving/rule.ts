@@ -2,14 +2,14 @@ import { ApiError } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
 import type { ReceivingRuleRow } from '../store/index.js'
 
-/** Where mail that comes in goes. */
+/** Where received mail goes. */
 export const receivingActions = ['webhook', 'forward', 'store'] as const
 export type ReceivingAction = (typeof receivingActions)[number]
 
 /** Which addresses of a host a rule is about. */
 export interface RulePattern {
   kind: ReceivingRuleRow['kind']
-  /** Lower case; how the local part is, or begins; empty where the rule takes all. */
+  /** Lower case; the local part, or its beginning; empty where the rule takes all. */
   local: string
   host: string
 }
@@ -21,21 +21,21 @@ export interface ReceivingRule {
   domainId: string
   /** `support@in.example.com`, `support+*@…`, `*@…`. */
   pattern: string
-  /** Counted from 1: the first rule that fits decides. */
+  /** Counted from 1: the first matching rule decides. */
   place: number
   action: ReceivingAction
-  /** Where to; null unless it forwards. */
+  /** Where to forward; null for any other action. */
   forwardTo: string | null
   enabled: boolean
-  /** What keeps it from doing so, as a sentence. */
+  /** What keeps the rule from working, as a sentence. */
   note: string | null
   createdAt: number
 }
 
-// RFC 5321 §4.5.3.1.1: a local part has 64 octets at most. A star may only end it, where it stands for whatever follows.
+// RFC 5321 §4.5.3.1.1: a local part has 64 octets at most. A star may only end it, and stands for whatever follows.
 const form = /^([a-z0-9.!#$%&'+/=?^_`{|}~-]{0,64})(\*?)@([^@*\s]{1,253})$/
 
-/** Takes a pattern apart; throws a 422 for what is none. `hostOf` makes A-labels of its host. */
+/** Parses a pattern; throws a 422 for a bad one. `hostOf` makes A-labels of its host. */
 export function patternIn(given: string, hostOf: (host: string) => string): RulePattern {
   const [, local = '', star = '', host = ''] = form.exec(given.trim().toLowerCase()) ?? []
   if (host === '' || (local === '' && star === '')) {
@@ -49,17 +49,17 @@ export function patternIn(given: string, hostOf: (host: string) => string): Rule
   return { kind, local, host: hostOf(host) }
 }
 
-/** The same as it is written. */
+/** The pattern as people write it. */
 export const writtenPattern = ({ kind, local, host }: RulePattern): string =>
   `${local}${kind === 'address' ? '' : '*'}@${host}`
 
-/** Whether a rule is about the address of that local part, in lower case, at its host. */
+/** Whether a rule matches a local part, given in lower case, at its host. */
 export function fitsLocal({ kind, local }: Pick<RulePattern, 'kind' | 'local'>, given: string) {
   if (kind === 'all') return true
   return kind === 'address' ? given === local : given.startsWith(local)
 }
 
-/** Whether all addresses that one rule is about are another's too. */
+/** Whether another rule matches every address of this one. */
 export function isCovered(
   { kind, local }: Pick<RulePattern, 'kind' | 'local'>,
   by: Pick<RulePattern, 'kind' | 'local'>,
@@ -69,13 +69,13 @@ export function isCovered(
   return kind !== 'all' && local.startsWith(by.local)
 }
 
-/** The rule that decides: the first one that fits. `rules` stand in their order. */
+/** The rule that decides: the first that matches. `rules` are in their order. */
 export const deciding = <R extends Pick<RulePattern, 'kind' | 'local'>>(
   rules: readonly R[],
   local: string,
 ): R | undefined => rules.find((rule) => fitsLocal(rule, local))
 
-/** An address as RCPT would have it, in lower case. Throws a 422 for what is none. */
+/** An address as RCPT would have it, in lower case. Throws a 422 for a bad one. */
 export function addressIn(given: string): { local: string; host: string } {
   const mailbox = parseMailbox(given.trim())
   if (mailbox === undefined) {

@@ -12,7 +12,7 @@ import {
   writtenPattern,
 } from './rule.js'
 
-/** What changing rules takes. */
+/** What changing rules needs. */
 export interface RuleDeps {
   store: Store
   clock: Clock
@@ -25,7 +25,7 @@ export interface NewRule {
   action: ReceivingAction
   forwardTo?: string | null | undefined
   enabled?: boolean | null | undefined
-  /** Counted from 1; where it is left out, before the first rule that would take its mail, or the last one. */
+  /** Counted from 1. By default it is before the first rule that would take its mail, or else the last place. */
   place?: number | null | undefined
 }
 
@@ -42,7 +42,7 @@ export async function listRules(
   return rows.map((row, index) => toRule(row, index, noteOf(row, rows.slice(0, index), isTold)))
 }
 
-/** What is said of a rule that tells webhooks where the plan has none. */
+/** Said of a rule that tells webhooks where the plan has none. */
 export const noWebhooks = 'No webhook is told: the plan has none'
 
 /** What keeps a rule from doing what it says. */
@@ -55,7 +55,7 @@ function noteOf(row: RuleRow, before: readonly RuleRow[], isTold: boolean): stri
   return row.action === 'webhook' && !isTold ? noWebhooks : null
 }
 
-/** Whether nothing is left for a rule behind that one. */
+/** Whether that rule leaves nothing for a later one. */
 const isBefore = (
   one: Pick<ReceivingRuleRow, 'enabled' | 'domain_id' | 'kind' | 'local'>,
   row: Pick<ReceivingRuleRow, 'domain_id' | 'kind' | 'local'>,
@@ -73,7 +73,7 @@ export async function findRule(
   return found
 }
 
-/** Adds a rule. Throws a 422 for one that is wrong, and a 403 for one too many. */
+/** Adds a rule. Throws a 422 for a wrong one, and a 403 for one too many. */
 export async function addRule(
   { store, clock, plans }: RuleDeps,
   accountId: string,
@@ -112,7 +112,7 @@ export interface MovedRule {
   was: number
 }
 
-/** Changes what is given of a rule, and says which others have another place now. Throws a 404, or a 422. */
+/** Changes what is given of a rule, and says which other rules have moved. Throws a 404, or a 422. */
 export async function changeRule(
   { store, plans }: Pick<RuleDeps, 'store'> & { plans?: Plans },
   accountId: string,
@@ -149,7 +149,7 @@ export async function changeRule(
   })
 }
 
-/** Resolves with what it was. Throws a 404. */
+/** Deletes a rule; resolves with what it was. Throws a 404. */
 export async function deleteRule(
   { store }: Pick<RuleDeps, 'store'>,
   accountId: string,
@@ -164,7 +164,7 @@ export async function deleteRule(
 
 const noRule = () => new ApiError('not_found', 'The account has no receiving rule with this id')
 
-/** Puts a rule at a place among the others, and numbers those that have moved. */
+/** Moves a rule to a place among the others, and renumbers those that have moved. */
 async function order(
   tx: Tx,
   others: readonly RuleRow[],
@@ -199,7 +199,7 @@ async function placeOf(read: Read, accountId: string, given: string) {
   )
 }
 
-/** The columns of what a rule does; a 422 for an address that mail cannot be sent on to. */
+/** The columns of a rule's action; a 422 for an address to which mail cannot be forwarded. */
 async function actionOf(
   read: Read,
   accountId: string,
@@ -243,7 +243,7 @@ type RuleRow = ReceivingRuleRow & {
   status: string
 }
 
-/** Where an account's domains receive, or will once they are verified. */
+/** Where an account's domains receive, or will receive once they are verified. */
 export const domainsReceiving = prepared<{ accountId: string }, { host: string; name: string }>(
   (db, { accountId }) =>
     db
@@ -253,14 +253,14 @@ export const domainsReceiving = prepared<{ accountId: string }, { host: string; 
       .where('receiving_host', 'is not', null),
 )
 
-/** By the index of the account; there are few of them. */
+/** Reads the index of the account; there are few rules. */
 const rowsOf = (read: Read, accountId: string): Promise<RuleRow[]> =>
   read
     .selectFrom('receiving_rules')
     .innerJoin('domains', 'domains.id', 'receiving_rules.domain_id')
     .selectAll('receiving_rules')
     .select(['domains.name as domain_name', 'domains.receiving_host', 'domains.status'])
-    // Where the domain has ended receiving, the rule waits for its host.
+    // If the domain no longer receives, the rule waits for its host.
     .select(({ fn }) => fn.coalesce('domains.receiving_host', 'domains.name').as('host'))
     .where('receiving_rules.account_id', '=', accountId)
     .orderBy('receiving_rules.place')

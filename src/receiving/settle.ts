@@ -11,7 +11,7 @@ import type { KeptAttachment, KeptHeader } from './kept.js'
 import { receivedPayload } from './payload.js'
 import { headerOf, type ReadMail } from './read-mail.js'
 
-/** What settling takes. */
+/** What settling a mail needs. */
 export interface SettleDeps {
   store: Store
   clock: Clock
@@ -19,8 +19,8 @@ export interface SettleDeps {
 }
 
 /**
- * Writes down what was read in a mail, with all that follows from it, in one transaction; resolves with what to ring for. A
- * mail that is gone, or was settled before, is left as it is.
+ * Writes down what was read in a mail, and all that follows from it, in one transaction; resolves with what to ring
+ * for. A mail that was deleted, or settled before, is left as it is.
  */
 export async function settleRead(
   { store, clock, plans }: SettleDeps,
@@ -29,7 +29,7 @@ export async function settleRead(
   forwarding: Forwarding | undefined,
 ): Promise<StreamDue[]> {
   const named = [read.inReplyTo, ...read.references]
-  // What a mail answers was sent before it, and no write has to wait for the search.
+  // The answered mail was sent before this one, so the search is done before the write.
   const emailId = await answeredMail(store.read, row.account_id, named)
   const contents = contentsOf(read)
   return await store.write(async (tx) => {
@@ -76,7 +76,7 @@ export async function settleRead(
   })
 }
 
-/** A mail whose reading was broken off: the message itself is kept, and what its header says. */
+/** For a mail whose reading was broken off: keeps the message itself, and what its header says. */
 export async function settleUnreadable(
   { store, clock, plans }: SettleDeps,
   row: ReadableRow,
@@ -116,7 +116,7 @@ export async function settleUnreadable(
   })
 }
 
-/** Has a mail read again later. */
+/** Lets a mail be read again later. */
 export async function putOffReading(
   { store }: Pick<SettleDeps, 'store'>,
   { id, tries }: ReadableRow,
@@ -132,7 +132,7 @@ export async function putOffReading(
   )
 }
 
-/** Somebody may have deleted it, or its account erased it, while it was read. */
+/** False where somebody has deleted the mail, or its account has erased it, while it was read. */
 async function isWaiting(tx: Tx, id: string): Promise<boolean> {
   const row = await tx
     .selectFrom('received')
@@ -143,7 +143,7 @@ async function isWaiting(tx: Tx, id: string): Promise<boolean> {
   return row !== undefined
 }
 
-/** Hashed before the write, for which others wait. */
+/** Hashed before the write, as others wait for the write. */
 const contentsOf = ({ attachments }: ReadMail): NewContent[] =>
   attachments.map(({ bytes }) =>
     makeContent([Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)]),

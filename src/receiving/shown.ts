@@ -3,13 +3,13 @@ import { storedJson } from '../store/index.js'
 import type { ReadableRow } from './arrive.js'
 import type { KeptAttachment } from './kept.js'
 
-/** How far reading a mail has come. */
+/** How far the reading of a mail is. */
 export const receivedStates = ['reading', 'read', 'unreadable'] as const
 
 /** As the API lists it. */
 export type ReceivedMailSummary = ReturnType<typeof summaryOf>
 
-/** What a list tells of a mail that came in. */
+/** What a list shows of a received mail. */
 export const summaryOf = (row: ReadableRow) => ({
   id: row.id,
   domainId: row.domain_id,
@@ -52,7 +52,7 @@ export interface SpamMark {
   symbols: string[]
 }
 
-/** Null: none was asked, it did not answer in time, or what is stored of it is broken. */
+/** Null: no filter was asked, it did not answer in time, or the stored answer is broken. */
 export const spamOf = ({ spam }: Pick<ReadableRow, 'spam'>): SpamMark | null =>
   (storedJson(spam) as SpamMark | null | undefined) ?? null
 

@@ -1,11 +1,11 @@
 const CR = 13
 const LF = 10
-// RFC 5322 has no bound; headers of real mail have a tenth of it.
+// RFC 5322 sets no bound; headers of real mail have a tenth of this.
 const mostHeaderBytes = 128 * 1024
 
 /**
- * Why a mail that came in is not taken, as a reply; undefined: it is. Its lines have to end in CRLF: a bare CR or LF is
- * what smuggling is made of (CVE-2023-51764), and a seal over a mail that has one would not hold.
+ * Why a received mail is not taken, as a reply; undefined: it is. Its lines must end in CRLF: smuggling needs a bare CR
+ * or LF (CVE-2023-51764), and a seal over a mail with one would not hold.
  */
 export function whyNotTaken(raw: Buffer): string | undefined {
   if (raw.includes(0)) return '550 5.6.0 The message has a NUL (RFC 5322, 4)'
@@ -19,7 +19,7 @@ export function whyNotTaken(raw: Buffer): string | undefined {
     : undefined
 }
 
-/** With the empty line that ends its header, which a mail without a body may lack. */
+/** The mail with the empty line that ends its header, which a mail without a body may lack. */
 export function withEmptyLine(raw: Buffer): Buffer {
   if (raw.includes('\r\n\r\n')) return raw
   return Buffer.concat([raw, Buffer.from(raw.subarray(-2).equals(lineEnd) ? '\r\n' : '\r\n\r\n')])

@@ -28,33 +28,33 @@ export interface TakenFor {
   ruleId: string
   action: ReceivingRuleRow['action']
   forwardTo: string | null
-  /** How large it may be. */
+  /** How large the mail may be. */
   maxBytes: number
-  /** How many may come in, which is asked again when it is written, and how many more may now. */
+  /** How many mails may come in, and how many more may now; checked again when the mail is written. */
   limits: ArrivalLimits
   left: number
   leftWithin: ArrivalsLeft['within']
 }
 
-// RFC 3463 §3.3: the mailbox is full, for the moment.
+// RFC 3463 §3.3: the mailbox is full at the moment.
 const fullFor = {
   hour: '452 4.2.2 The mailbox takes no more mail this hour, try again later',
   day: '452 4.2.2 The mailbox takes no more mail today, try again tomorrow',
   storage: '452 4.2.2 The mailbox is full, try again later',
 }
 
-/** The mailbox of every host, which is the operator's where no rule is about it (RFC 5321 §4.5.1). */
+/** The mailbox of every host; it belongs to the operator where no rule is about it (RFC 5321 §4.5.1). */
 export const postmaster = 'postmaster'
 
-/** What RCPT is answered about an address at a host where some account receives. */
+/** The answer to RCPT for an address at a host where an account receives. */
 export type Taking =
   | { kind: 'taken'; taken: TakenFor }
   /** No rule is about it. */
   | { kind: 'nobody' }
-  /** `full`: by which bound of the plan. */
+  /** `full`: the limit of the plan that was reached. */
   | { kind: 'refused'; reply: string; full?: Full }
 
-/** Whose plan takes no more, and why. */
+/** The account whose plan takes no more, and why. */
 interface Full {
   accountId: string
   why: RefusedWhy
@@ -74,8 +74,8 @@ interface TakingDeps {
 }
 
 /**
- * Decides about addresses of receiving hosts: undefined for any other host. Hosts with their rules are remembered for a
- * second; how the account stands is asked each time, before the mail is sent, so that nothing has to be sent back.
+ * Decides about addresses of receiving hosts; undefined for any other host. Hosts and their rules are remembered for a
+ * second. The account's state is checked each time, before the mail is sent, so that nothing has to be sent back.
  */
 export function makeTaking(
   deps: TakingDeps & { refused: (accountId: string, why: RefusedWhy) => void },
@@ -92,7 +92,7 @@ export function makeTaking(
   }
 }
 
-/** What RCPT is answered at a host with these rules at this moment. */
+/** The answer to RCPT at a host with these rules at this moment. */
 export async function takingAt(
   { store, clock, plans }: TakingDeps,
   receiver: Receiver,
@@ -128,7 +128,10 @@ export async function takingAt(
   return { kind: 'taken', taken: { address, ...of, ...bounds } }
 }
 
-/** The reply, or that the plan's storage is full. A suspension may be lifted; what has ended takes no mail, and its senders had better know. */
+/**
+ * The refusing reply, or `full` for the plan's storage. A suspension may be lifted, so the sender tries again; a closed
+ * account takes no mail, and its senders should know.
+ */
 async function whyClosed(
   read: Read,
   billing: Awaited<ReturnType<typeof readBilling>>,
@@ -144,7 +147,7 @@ async function whyClosed(
   }
 }
 
-/** Undefined where nobody receives. */
+/** Undefined where no account receives. */
 export async function receiverOf(read: Read, host: string): Promise<Receiver | undefined> {
   const [domain] = await receiverAt(read, { host })
   if (domain === undefined) return undefined

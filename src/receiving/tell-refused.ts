@@ -5,7 +5,7 @@ import { oneLine } from '../notices/index.js'
 import type { Read, Store, Tx } from '../store/index.js'
 import { type RefusedArrivals, refusedLately, refusedWords } from './refused.js'
 
-// What is left is told at the next look.
+// The rest is told at the next look.
 const perRun = 20
 
 /** Mails an account's owners, once in 24 hours, that mail for it is refused; and forgets what is over. */

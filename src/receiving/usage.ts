@@ -4,7 +4,7 @@ import { storedBytesOf } from '../contents/index.js'
 import type { Read } from '../store/index.js'
 import { refusedLately, refusedWords } from './refused.js'
 
-/** What of the plan mail that comes in has used, what is left, and what was refused for it. */
+/** How much of the plan received mail has used, how much is left, and what was refused because of it. */
 export async function usageAnswer(
   { read, plans }: { read: Read; plans: Plans },
   accountId: string,
@@ -36,7 +36,7 @@ export async function usageAnswer(
   }
 }
 
-/** A smaller plan may have been given since: then none is left. */
+/** The account may have got a smaller plan since: then nothing is left. */
 const counter = (used: number, limit: number | null) => ({
   used,
   limit,

@@ -4,29 +4,30 @@ import { requireList } from '../contacts/index.js'
 import { requireSegment } from '../segments/index.js'
 import type { Read } from '../store/index.js'
 
-// Of a larger list or segment every second, third, … is looked at: to read a million contacts takes seconds.
+// Of a larger list or segment only every second, third, … contact is looked at: reading a million takes seconds.
 const usuallyLooked = 30_000
 const perSlice = 1_000
-// What was seen less often in such a sample may be half or twice as many.
+// In a sample, a smaller number may be wrong by half or by twice.
 const leastSeen = 50
 
-/** Which part of an audience each recipients' domain has. */
+/** Which part of an audience has which recipients' domain. */
 export interface DomainShares {
-  /** Of domains that were counted, or seen often enough to be told. */
+  /** Domains that were counted, or seen often enough to be reliable. */
   told: ReadonlyMap<string, number>
-  /** Of small ones, which only together are known well. */
+  /** Small domains, whose shares are reliable only together. */
   rough: ReadonlyMap<string, number>
 }
 
 interface Seen {
   count: number
-  /** How many of the audience they stand for. */
+  /** How many people of the audience they stand for. */
   people: number
 }
 
 /**
- * The domains of an audience: of each list and segment all, or some in equal steps. Who is left out, or in two of them, is taken
- * to be spread over domains as all are. `mostLooked`: of a larger list or segment about so many are looked at.
+ * The domains of an audience: all contacts of each list and segment, or a sample in equal steps. People who are left
+ * out, or in two of them, are assumed to be spread over domains like the others. `mostLooked`: about how many of a
+ * larger list or segment are looked at.
  */
 export async function domainShares(
   read: Read,
@@ -65,7 +66,7 @@ interface Part {
   size: number
 }
 
-/** Counts a part's domains, by each `step`th of its contacts. */
+/** Counts the domains of a part, by each `step`th of its contacts. */
 async function addPart(
   read: Read,
   part: Part,
@@ -82,10 +83,10 @@ async function addPart(
     }
     looked += rows.length
     after = rows.length < perSlice ? undefined : rows.at(-1)?.id
-    // Clients of this thread have their turn.
+    // Other clients of this thread have their turn.
     await nextTurn()
   }
-  // A list that has grown meanwhile is no sample.
+  // A list that was read whole is no sample, even if it has grown meanwhile.
   const each = step === 1 ? 1 : Math.max(1, part.size / looked)
   for (const [domain, count] of counts) {
     const before = seen.get(domain) ?? { count: 0, people: 0 }
@@ -94,8 +95,8 @@ async function addPart(
 }
 
 /**
- * The next so many, each the `step`th of the contacts behind an id, in the order of ids: imports are often sorted by domain, and
- * neighbours would tell of one alone.
+ * The next contacts after an id, each the `step`th in the order of ids: imports are often sorted by domain, and
+ * neighbours would show only one.
  */
 async function everyNth(
   read: Read,

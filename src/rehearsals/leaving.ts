@@ -18,19 +18,19 @@ import type { Read } from '../store/index.js'
 
 /** When a campaign begins, and its mails are made. */
 export interface CampaignLeaving extends Pick<RehearsalPlan, 'startsAt' | 'leavesAt' | 'opensAt'> {
-  /** How many leave: all, or those of a test after which somebody chooses the version for the rest. */
+  /** How many mails leave: all, or those of a test if somebody chooses the version for the rest afterwards. */
   mails: number
   test: RehearsedTest | null
 }
 
-/** A part of the audience that versions are tried on first. */
+/** The part of the audience on which versions are tried first. */
 export interface RehearsedTest {
   recipients: number
-  /** When the version for the rest is chosen (ms); null: when somebody does. */
+  /** When the version for the rest is chosen (ms); null: whenever somebody chooses it. */
   chosenAt: number | null
 }
 
-/** When a campaign's mails are made, where it begins as much later (ms). Nothing leaves before `notBefore`. */
+/** When a campaign's mails are made if it begins that much later (ms). Nothing leaves before `notBefore`. */
 export async function leavingOf(
   read: Read,
   draft: Broadcast,
@@ -59,7 +59,7 @@ interface Given {
 const triedOf = ({ people, test }: Given) =>
   test === undefined ? people : Math.min(people, testSize(people, test))
 
-/** All at once, or at its own rate in its own hours. */
+/** All mails at once, or at the campaign's rate in its hours. */
 function atPace(
   startsAt: number,
   { people, test, rate, window }: Given & ReturnType<typeof paceOf>,
@@ -86,7 +86,10 @@ function atPace(
   }
 }
 
-/** Each at one time of their own clock, and no more than its rate lets leave; they are taken to be spread over the zones as evenly as these are over the day. */
+/**
+ * Each mail at one time of its recipient's clock, and no more than the rate allows. Recipients are assumed to be spread
+ * over the zones as evenly as zones over the day.
+ */
 function byClocks(
   own: OwnTimes,
   {
@@ -124,7 +127,7 @@ function byClocks(
   }
 }
 
-/** When mail may leave, by the hours of a campaign; a day's are kept for the next question. */
+/** When mail may leave, by a campaign's hours; a day's answer is kept for the next question. */
 function makeOpensAt(window: SendWindow | null): (now: number) => number {
   if (window === null) return (now) => now
   let known = { opens: 0, closes: 0 }

@@ -7,7 +7,7 @@ import { queueClass, type Read } from '../store/index.js'
 import { type AudienceSite, otherDomains } from './sites.js'
 import { waitingFor } from './waiting.js'
 
-/** All that a run goes by but its time and its pool. */
+/** All that a run depends on, except its time and its pool. */
 export interface RehearsalFacts {
   sites: readonly (Omit<RehearsedSite, 'sources' | 'held'> & { lanes: readonly string[] })[]
   learned: Awaited<ReturnType<typeof readAll>>['learned']
@@ -18,16 +18,16 @@ export interface RehearsalFacts {
   accountId: string
 }
 
-// What an attempt takes where nobody knows, and where the site is known too little.
+// How long an attempt takes at a site about which too little is known.
 const unknownMs = 800
-// The built-in inbox is on this machine, and nobody counts what it takes.
+// The built-in inbox is on this machine, and its time is not measured.
 const insideMs = 50
 const leastTried = 50
-// As two threads of a small machine do it (`notes/performance.md`): signed twice, 10 KB.
+// The rate of two threads of a small machine (`notes/performance.md`): signed twice, 10 KB.
 const perSecond = 500
 const usualDays = 14
 
-/** Reads what is known of the sites, and of what is there before the campaign. */
+/** Reads what is known about the sites, and what waits before the campaign. */
 export async function readFacts(
   read: Read,
   draft: Broadcast,

@@ -10,7 +10,7 @@ import { leavingOf, type RehearsedTest } from './leaving.js'
 import { planOf, type RehearsalFacts, readFacts } from './plan.js'
 import { sitesOfDomains } from './sites.js'
 
-/** What a rehearsal works with. */
+/** What a rehearsal needs. */
 export interface RehearsalDeps {
   store: Pick<Store, 'read' | 'node'>
   clock: Clock
@@ -31,22 +31,22 @@ export interface Rehearsal {
   id: string
   recipientCount: number
   startsAt: string
-  /** The part that versions are tried on first; null: all leave at once, or by their own clocks. */
+  /** The part on which versions are tried first; null: all leave at once, or by their own clocks. */
   test: { recipients: number; chosenAt: string | null } | null
-  /** Of one whose version is chosen by hand: when its test is done. Null: not within 30 days. */
+  /** When it is done; for a version chosen by hand, when its test is done. Null: not within 30 days. */
   doneAt: string | null
-  /** What holds it up most: at the site that is done last. */
+  /** What holds it up most, at the site that is done last. */
   heldUp: HeldUp | null
   sites: {
     site: string
     recipients: number
-    /** When nine of ten have arrived, and when all that will have. */
+    /** When nine of ten mails have arrived, and when all have that will. */
     mostlyDoneAt: string | null
     doneAt: string | null
     gate: Gate | null
     says: string
   }[]
-  /** The same at another hour, or from another pool of addresses. */
+  /** The same campaign at another hour, or from another pool of addresses. */
   alternatives: { startsAt: string; pool: string | null; doneAt: string | null }[]
 }
 
@@ -54,10 +54,10 @@ const laterHours = [1, 6, 12, 24]
 const mostPools = 5
 
 /**
- * Rehearses a campaign that has not been sent yet: nothing is written. Throws a 404, a 409 for one that is on its way or over,
- * and a 400 where it has no audience. `alternatives`: what would change is looked for as well.
- * `notBefore` (ms): nothing leaves before, as somebody may take it back. `forPeople`: what holds it up is said without the
- * operator's files and settings.
+ * Rehearses an unsent campaign; nothing is written. Throws a 404, a 409 for one that is under way or over, and a 400
+ * where it has no audience. `alternatives`: also looks for better hours and pools. `notBefore` (ms): nothing leaves
+ * earlier, as somebody may take it back. `forPeople`: leaves out the operator's files and settings from what holds it
+ * up.
  */
 export async function rehearse(
   deps: RehearsalDeps,
@@ -133,7 +133,7 @@ function refuseUnlessAhead({ status }: Broadcast): void {
   )
 }
 
-/** One run; the sites that are done last come first, those of several threads as one. */
+/** One run; the sites that are done last come first, and the parts of several threads are one site. */
 async function runOnce(facts: RehearsalFacts, run: Parameters<typeof planOf>[1]) {
   const { runRehearsal } = await import('../outbound/index.js')
   const plan = await planOf(facts, run)
@@ -149,7 +149,7 @@ async function runOnce(facts: RehearsalFacts, run: Parameters<typeof planOf>[1])
 
 const endOf = ({ doneAt }: SiteCourse) => doneAt ?? Number.POSITIVE_INFINITY
 
-/** Two threads' parts of a site: it is done when both are, and is held by what holds the later one. */
+/** Joins two threads' parts of a site: it is done when both are, and what holds up the later one holds up the site. */
 function together(a: SiteCourse, b: SiteCourse): SiteCourse {
   const later = endOf(a) >= endOf(b) ? a : b
   const mostlyAt =

@@ -9,17 +9,17 @@ import type { DomainShares } from './audience-domains.js'
 export interface AudienceSite {
   name: SiteName
   policy: Policy
-  /** By domain: which part of all recipients. */
+  /** Which part of all recipients each domain has. */
   shares: Map<string, number>
 }
 
-// The largest domains are looked up; all others together are few at each.
+// Only the largest domains are looked up; each of the others has few recipients.
 const mostDomains = 80
 const atOnce = 20
-// An answer is waited for as long: what is not known by then is taken for a site of its own.
+// How long answers are waited for: a domain without an answer counts as a site of its own.
 const lookUpMs = 900
 
-/** What the domains that are not looked up count as. */
+/** The name for all domains that are not looked up. */
 export const otherDomains = 'other domains'
 
 interface SitesDeps {
@@ -29,7 +29,7 @@ interface SitesDeps {
   data: ShapingData
 }
 
-/** At which sites an audience is. */
+/** The sites of an audience. */
 export async function sitesOfDomains(
   { clock, resolver, outbound, data }: SitesDeps,
   { told, rough }: DomainShares,
@@ -74,7 +74,7 @@ export async function sitesOfDomains(
   return [...sites.values()]
 }
 
-/** All small ones as one, which has as many times the connections and the rate of one. */
+/** All small domains as one site, with as many times the connections and the rate of one. */
 function othersOf(
   rest: readonly (readonly [string, number])[],
   {

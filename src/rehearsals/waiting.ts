@@ -1,17 +1,17 @@
 import { queueClass, type Read } from '../store/index.js'
 
-/** What waits for a site already. */
+/** What already waits for a site. */
 export interface WaitingBefore {
-  /** Of the same account, or of a higher class: it leaves first. */
+  /** Mail of the same account, or of a higher class: it leaves first. */
   ahead: number
-  /** Campaigns of other accounts: they leave in turns with this one. */
+  /** Campaigns of other accounts: they and this one take turns. */
   beside: number
 }
 
-// Of one domain; more takes longer than anybody looks ahead.
+// The most that is counted for one domain; more takes longer than anybody looks ahead.
 const mostCounted = 200_000
 
-/** What waits for some domains, counted along the index of streams. */
+/** What waits for some domains, counted with the index of streams. */
 export async function waitingFor(
   read: Read,
   { accountId, node, lanes }: { accountId: string; node: number; lanes: readonly string[] },

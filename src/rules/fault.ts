@@ -1,8 +1,8 @@
 import type { Failure } from 'superstruct'
 
 /**
- * Which fault of a rule it is, for pages, which have words of their own: the sentence is the API's. What pages do not
- * write, such as a field that is none of a comparison's, has no code.
+ * Names a fault of a rule for pages, which have words of their own; the sentence is the API's. Faults that no page can
+ * produce, such as a field that no comparison has, have no code.
  */
 export const ruleFaultCodes = [
   'field',
@@ -26,15 +26,15 @@ export const ruleFaultCodes = [
 ] as const
 export type RuleFaultCode = (typeof ruleFaultCodes)[number]
 
-/** What is wrong with a rule or a part of it: as the API says it, and which it is. */
+/** What is wrong with a rule or a part of it: the API's sentence, and the code. */
 export interface RuleFault {
   message: string
   code?: RuleFaultCode | undefined
-  /** The bound that was passed. */
+  /** The bound that was exceeded. */
   most?: number | undefined
 }
 
-/** What the checker of rules has said of a failure. superstruct takes over what its validators yield. */
+/** The fault that the rules' checker gave with a failure: superstruct copies what validators yield into the failure. */
 export function ruleFaultOf(failure: Failure): RuleFault {
   const { message, code, most } = failure as Failure & RuleFault
   return { message, code, most }

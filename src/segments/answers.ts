@@ -2,7 +2,7 @@ import type { Read } from '../store/index.js'
 import { brokenParts, brokenText } from './parts.js'
 import { requireSegment, shownSegment, type UsesOfSegment, usesOfSegment } from './segment.js'
 
-/** A segment as the API and the command show it by itself. Throws a 404. */
+/** One segment, as the API and the command show it. Throws a 404. */
 export async function segmentAnswer(
   read: Read,
   accountId: string,

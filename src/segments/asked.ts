@@ -5,13 +5,13 @@ import { campaignsOf, segmentsOf } from './read-facts.js'
 
 const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 
-/** The segments and campaigns that a rule, or what has rules in it, names; by their ids, in small letters. */
+/** The segments and campaigns that a rule, or anything with rules in it, names; by their ids, in lower case. */
 export interface NamedAudience {
   segments: readonly string[]
   campaigns: readonly string[]
 }
 
-/** What is named in some JSON. Wider than it must be: a text that only looks like such a field costs a query. */
+/** The ids in some JSON. It finds more than it must: a text that only looks like such a field costs a query. */
 export function audienceIn(json: string): NamedAudience {
   const ids = (root: string) => {
     const found = [...json.matchAll(new RegExp(`"${root}\\.(${uuid})`, 'gi'))]
@@ -20,7 +20,7 @@ export function audienceIn(json: string): NamedAudience {
   return { segments: ids('segment'), campaigns: ids('broadcast') }
 }
 
-/** What the form of such a field is expected to be; undefined if it is so, or for a field of another root. */
+/** The form that such a field should have; undefined if it has it, or for a field of another root. */
 export function audiencePathFault(path: string): string | undefined {
   const [root, id = '', ...rest] = path.split('.')
   const isId = new RegExp(`^${uuid}$`, 'i').test(id)
@@ -35,7 +35,7 @@ export function audiencePathFault(path: string): string | undefined {
     : expected
 }
 
-/** What some contacts are to the segments and campaigns that are named: by contact, then by the field. */
+/** What some contacts are to the named segments and campaigns: by contact, then by field. */
 export async function readAudience(
   read: Read,
   contactIds: readonly string[],

@@ -1,20 +1,20 @@
 import { type Clock, isRecent } from '../clock/index.js'
 import { idsIn, type Read } from '../store/index.js'
 
-/** What segments have to know of before a campaign goes to them. */
+/** What segments must have taken in before a campaign goes to them. */
 export interface SegmentsAwaited {
   accountId: string
   ids: readonly string[]
-  /** Marks of changes up to this one. */
+  /** All marks of changes up to this one. */
   upTo: number
-  /** When the campaign is due: what time alone changes counts up to then. */
+  /** When the campaign is due: changes by time alone count up to then. */
   at: number
 }
 
-// Segments that ask for others are looked at after these: marks that come meanwhile are waited for so long as well.
+// Segments that ask for others are looked at after those: so long, marks that come meanwhile are waited for too.
 const settledMs = 10_000
 
-/** The last mark of what has changed in an account, or 0. */
+/** The last mark of a change in an account, or 0. */
 export async function lastMark(read: Read, accountId: string): Promise<number> {
   const row = await read
     .selectFrom('segment_changes')
@@ -26,7 +26,7 @@ export async function lastMark(read: Read, accountId: string): Promise<number> {
   return row?.id ?? 0
 }
 
-/** That one of these segments is being filled, as a sentence; undefined: none is. */
+/** A sentence that one of these segments is being filled; undefined: none is. */
 export async function segmentsFilling(
   read: Read,
   ids: readonly string[],

@@ -146,7 +146,7 @@ export const createSegment = operation('POST /v1/segments', {
   }),
 })
 
-// Before the one of a segment, whose path fits it too.
+// Stands before the operation of one segment, whose path also matches this one.
 export const countSegment = operation('POST /v1/segments/count', {
   id: 'countSegment',
   may: 'read',

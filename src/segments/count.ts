@@ -5,7 +5,7 @@ import { idsIn, type Read } from '../store/index.js'
 import type { SuppressionReason } from '../suppression/index.js'
 import { loadFacts } from './facts.js'
 
-/** How many people a rule holds for, and how many of them are mailed. */
+/** How many people match a rule, and how many of them can be mailed. */
 export interface PeopleCount {
   count: number
   mailable: number
@@ -15,7 +15,7 @@ export interface PeopleCount {
   suppressed: number
   /** How many of those were erased on request and added again; undefined where that takes too long to find out. */
   erased: number | undefined
-  /** How many contacts were looked at, where that were not all: then the numbers are about. */
+  /** How many contacts were looked at, if not all: then the numbers are estimates. */
   sample: number | null
 }
 
@@ -28,7 +28,7 @@ export const countNameOf: Readonly<
   manual: 'suppressed',
 }
 
-/** Counts for whom a rule would hold, from a sample where the account has many. */
+/** Counts the people who would match a rule, from a sample where the account has many. */
 export async function countPeople(
   { read, clock }: { read: Read; clock: Clock },
   accountId: string,
@@ -59,7 +59,10 @@ export async function countPeople(
   }
 }
 
-/** How many of a segment's people were erased on request and added again; undefined where that takes too long to find out. */
+/**
+ * How many of a segment's people were erased on request and added again; undefined where that takes too long to find
+ * out.
+ */
 export async function erasedIn(
   read: Read,
   accountId: string,

@@ -13,18 +13,21 @@ import {
   topicsOf,
 } from './read-facts.js'
 
-/** What a segment's rule is judged by, and more that the segment tells of somebody. */
+/** The facts that a segment's rule is judged on, and more that the segment shows of a person. */
 export interface PersonFacts extends RuleFacts {
   contact: ContactRow
   /** The strongest reason for which they are not mailed; null: they are. */
   why: SuppressionReason | null
-  /** When the first of the events that are counted is older than the duration; undefined: none is counted. */
+  /** When the first of the counted events becomes older than the duration; undefined: none is counted. */
   countsUntil(name: string, since: string): number | undefined
-  /** The segments that they are in, which rules of others may ask for; may be changed. */
+  /** The segments that they are in, for which rules of others may ask; the judge may change it. */
   inSegments: Set<string>
 }
 
-/** The facts about some of an account's contacts, as far as these rules ask for them: some queries, whoever they are. */
+/**
+ * The facts about some of an account's contacts for which these rules ask. The number of queries does not depend on who
+ * they are.
+ */
 export async function loadFacts(
   read: Read,
   accountId: string,
@@ -50,7 +53,7 @@ export async function loadFacts(
     campaignsOf(loading, of('broadcast'), lastNames(rules)),
   ])
   const tables = { lists, topics, engaged, events, campaigns, now }
-  // A path is taken apart once, whoever it is read of.
+  // Each path is parsed once for all people.
   const readers = new Map<string, FactReader>()
   const readerOf = (path: string) => {
     const reader = readers.get(path) ?? readerFor(path, tables)
@@ -76,7 +79,7 @@ export async function loadFacts(
   })
 }
 
-/** The last names of the fields that rules ask of campaigns. */
+/** The last parts of the names of campaign fields that rules ask for. */
 const lastNames = (rules: readonly Rule[]): ReadonlySet<string> =>
   new Set(
     rules
@@ -94,7 +97,7 @@ interface LoadedPerson {
   metadata: Json | undefined
 }
 
-/** What was read of all of them. */
+/** What was read about all of them. */
 interface LoadedTables {
   lists: ReadonlyMap<string, ReadonlyMap<string, number>>
   topics: ReadonlySet<string>
@@ -104,7 +107,7 @@ interface LoadedTables {
   now: number
 }
 
-/** Reads a field of somebody; see `RuleFacts`. */
+/** Reads a field of a person; see `RuleFacts`. */
 type FactReader = (person: LoadedPerson, since?: string) => Json | undefined
 
 function readerFor(path: string, tables: LoadedTables): FactReader {
@@ -162,7 +165,7 @@ const contactFields: Readonly<Record<string, (row: ContactRow) => Json>> = {
   createdAt: (row) => isoTime(row.created_at),
 }
 
-/** When a contact's events of a name came, of the last so long. */
+/** When a contact's events of a name came, within a duration until now. */
 function timesSince(
   { events, now }: LoadedTables,
   contactId: string,
@@ -174,7 +177,7 @@ function timesSince(
   return backMs === undefined ? all : all.filter((at) => at > now - backMs)
 }
 
-// Who got nothing yet was sent no mail; there is no time of the last one.
+// A person who has got nothing yet was sent 0 mails; there is no time of a last one.
 const missing: Readonly<Record<string, Json>> = { sent: 0, opened: 0, clicked: 0 }
 
 /** Own properties only: no path reaches a prototype. */

@@ -16,7 +16,7 @@ export const segmentContactFields = [
   'phone',
   'createdAt',
 ] as const
-/** What a rule may ask of what became of an account's mail with somebody; people's opens and clicks alone. */
+/** What a rule may ask about the results of an account's mail to a person; only people's opens and clicks count. */
 export const engagementFields = [
   'sent',
   'opened',
@@ -27,8 +27,8 @@ export const engagementFields = [
 ] as const
 
 /**
- * What a rule may ask of what somebody did with a campaign: people's opens and clicks alone, whether and when first; whether they
- * left or complained by it, and whether it did not reach them.
+ * What a rule may ask about a person's deeds with a campaign: opens and clicks by people alone, whether and when first;
+ * whether they left or complained because of it, and whether it did not reach them.
  */
 export const deedFields = [
   ...(['opened', 'clicked', 'openedAt', 'clickedAt'] as const),
@@ -36,16 +36,15 @@ export const deedFields = [
 ]
 
 /**
- * What it may ask of whether they got one: `sent` is also of who was refused by their server, or given up. It is noted only of campaigns
- * for which a segment asks (`mailed.ts`).
+ * What a rule may ask about whether somebody got a campaign: `sent` also holds for people whose server refused it, or
+ * for whom it was given up. It is noted only for campaigns for which a segment asks (`mailed.ts`).
  */
 export const mailedFields = ['sent', 'delivered'] as const
 
 /**
- * What tells people of a campaign apart who did the same with it: the version that they got, their mailbox provider, the
+ * What tells people apart who did the same with a campaign: the version that they got, their mailbox provider, the
  * numbers of the links that they clicked and of the reason why it did not reach them (`unreachedAs`: bounced, failed or
- * suppressed), and why they left. A mail's version is
- * known as long as the mail is kept.
+ * suppressed), and why they left. A mail's version is known as long as the mail is kept.
  */
 export const partFields = [
   ...(['variant', 'provider', 'links', 'reason', 'unreachedAs', 'whyLeft'] as const),
@@ -54,7 +53,7 @@ export const partFields = [
 /** All that a segment's rule may ask of a campaign. */
 export const campaignFields = [...mailedFields, ...deedFields, ...partFields] as const
 
-/** What is so of whoever has nothing to do with one. */
+/** The values for somebody who has nothing to do with a campaign. */
 export const untouched = {
   sent: false,
   delivered: false,
@@ -65,7 +64,7 @@ export const untouched = {
   unreached: false,
 } as const satisfies Record<string, Json>
 
-/** Bounds of a segment's rule; they bound what one look at a contact costs. */
+/** Bounds of a segment's rule; they bound the cost of one look at a contact. */
 export const ruleLimits = {
   conditions: 50,
   levels: 4,
@@ -78,7 +77,7 @@ export const ruleLimits = {
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const maxPath = 256
 
-/** What the form of a field is expected to be; undefined if it is so. */
+/** The form that a field should have; undefined if it has it. */
 export function segmentPathFault(path: string): string | undefined {
   const [root, key = '', ...rest] = path.split('.')
   if (path.length > maxPath) return `Expected a field of at most ${maxPath} characters`
@@ -117,7 +116,7 @@ export function segmentPathFault(path: string): string | undefined {
   return 'Expected a field that begins with contact., list., topic., segment., broadcast., engagement. or event., or mailable'
 }
 
-/** What a field holds; undefined for what the account says of its own: metadata. */
+/** What a field holds; undefined for metadata, which the account defines. */
 export function segmentFieldKind(path: string): FieldKind | undefined {
   const [root, key = '', last] = path.split('.')
   switch (root) {
@@ -150,10 +149,10 @@ const campaignKinds: Readonly<Record<string, FieldKind>> = {
   whyLeft: 'text',
 }
 
-/** A segment's rule, its form alone. */
+/** A segment's rule; checks only its form. */
 export const SegmentRule = ruleTree({
   depth: ruleLimits.levels,
-  // Groups are parts too.
+  // Groups count as parts too.
   parts: ruleLimits.conditions + 14,
   text: ruleLimits.text,
   values: ruleLimits.values,
@@ -163,13 +162,13 @@ export const SegmentRule = ruleTree({
   counts: (path) => path.startsWith('event.'),
 })
 
-/** What a rule names by an id or a name: all fields, those of variables too, by their root. */
+/** What a rule names by an id or a name: all fields, also those of variables, by their root. */
 export function namedIn(rule: Rule): ReadonlyMap<string, ReadonlySet<string>> {
   const named = new Map<string, Set<string>>()
   for (const path of comparisonsOf(rule).flatMap(pathsIn)) {
     const [root = '', key = ''] = path.split('.')
     const known = named.get(root) ?? new Set()
-    // An event's name may have dots in it.
+    // An event's name may contain dots.
     named.set(root, known.add(root === 'event' ? path.slice('event.'.length) : key.toLowerCase()))
   }
   return named

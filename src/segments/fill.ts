@@ -3,15 +3,15 @@ import { contactsALook, type SegmentLook } from './judging.js'
 import { waitingForMailed } from './mailed.js'
 import { ruleOfRow } from './segment.js'
 
-/** What comes next where segments are filled: contacts, and the segments that have all come as far. */
+/** What comes next in filling segments: contacts, and the segments that have all come equally far. */
 export interface Filling extends SegmentLook {
   accountId: string
 }
 
 /**
- * The next contacts for a segment that is being filled, and for all of its account that are of its depth and as far as it:
- * those that others ask for come first. By the contacts' ids, in whose order members stand too. `passed`:
- * accounts that wait. Those that ask whom a campaign was sent to wait until that is looked up.
+ * The next contacts for a segment that is being filled, and for all segments of its account with the same depth and
+ * progress. Segments for which others ask come first. They go by the contacts' ids, the order of the members too.
+ * `passed`: accounts that wait. Segments that ask who got a campaign wait until that is looked up.
  */
 export async function nextToFill(
   read: Read,
@@ -21,7 +21,7 @@ export async function nextToFill(
     .selectFrom('segments')
     .select(['id', 'rule'])
     .where('state', '=', 'filling')
-    // A rule of others says nothing of it.
+    // Rules without this text ask for no campaign.
     .where(likeAnyCase('rule', '"broadcast.'))
     .execute()
   const waiting = await waitingForMailed(

@@ -1,7 +1,7 @@
 /**
- * Segments: saved rules about people, in the language of `rules/`. What must hold: who is in one is whom its rule holds
- * for, within seconds of any change and of time; counters change in the transaction of what they count; a rule that
- * names what is gone holds for nobody.
+ * Segments: saved rules about people, in the language of `rules/`. What must hold: a segment's members are the people
+ * who match its rule, within seconds of any change and of time; counters change in the transaction of what they count;
+ * a rule that names something deleted matches nobody.
  */
 export { segmentAnswer } from './answers.js'
 export { audienceIn, audiencePathFault, type NamedAudience, readAudience } from './asked.js'

@@ -22,7 +22,7 @@ import {
   writeVerdicts,
 } from './write-verdicts.js'
 
-/** What keeps members up to date needs; `follow` is written with each change of who is in. */
+/** What keeps members up to date needs; `follow` is written with each change of members. */
 export interface UpkeepDeps {
   store: Store
   clock: Clock
@@ -31,27 +31,27 @@ export interface UpkeepDeps {
   dates?: AlsoKept | undefined
 }
 
-/** What else follows contacts who have changed, and the time: it stays where segments do. */
+/** Other work on changed contacts, and on time, that is done together with segments. */
 export interface AlsoKept {
-  /** Before the marks go: it may come twice. */
+  /** Called before the marks are deleted: it may come twice. */
   changed(accountId: string, contactIds: readonly string[]): Promise<void>
-  /** Does some of what is left; resolves with whether there was any. */
+  /** Does some of the remaining work; resolves with whether there was any. */
   work(): Promise<boolean>
   waits(): Promise<boolean>
 }
 
-/** Whom to look at, by which segments of an account, and what is to be written with it. */
+/** The contacts to look at, the segments of their account, and what is written with the result. */
 export interface SegmentLook extends Omit<Written, 'accountId' | 'now'> {
   segments: readonly SegmentRow[]
   contacts: readonly ContactRow[]
-  /** Contacts who are deleted. */
+  /** Deleted contacts. */
   gone?: readonly string[]
 }
 
-// Rows that a write changes: some milliseconds, as others wait meanwhile.
+// How many rows a write changes: some milliseconds, as others wait meanwhile.
 const movesAWrite = 1_000
-// A contact is judged by a segment in a microsecond or two: so many are some tens of milliseconds. The more contacts, the
-// more rows that change lie together.
+// A segment judges a contact in a microsecond or two, so this takes some tens of milliseconds. The more contacts in one
+// look, the closer together are the rows that change.
 const verdictsALook = 50_000
 
 /** How many contacts are looked at together by so many segments. */
@@ -59,8 +59,8 @@ export const contactsALook = (segments: number): number =>
   Math.min(2_000, Math.max(200, Math.floor(verdictsALook / Math.max(1, segments))))
 
 /**
- * Judges contacts by segments, and writes who comes in or leaves, some rows a write. Who is in a segment is
- * read before the write, as nobody else writes that; what the verdicts answer goes with the last one.
+ * Judges contacts by segments, and writes who comes in or leaves, some rows in each write. The present members are read
+ * before the write, as nobody else writes them; what belongs to all verdicts is written with the last write.
  */
 export async function judgeAll(
   { store, clock, follow }: UpkeepDeps,
@@ -99,7 +99,7 @@ export async function judgeAll(
 type Due = SegmentVerdicts['due'][number]
 type Judged = Awaited<ReturnType<typeof judgedBy>>[number]
 
-/** The segments with their rules; those that ask for others come after them. */
+/** The segments with their rules; those that ask for others come after these. */
 async function judgedBy(read: Read, accountId: string, segments: readonly SegmentRow[]) {
   const ordered = segments.toSorted((a, b) => a.depth - b.depth)
   const rules = ordered.map(ruleOfRow)
@@ -110,7 +110,7 @@ async function judgedBy(read: Read, accountId: string, segments: readonly Segmen
       segment,
       rule,
       timed: timedIn(rule),
-      // What names something that is gone holds for nobody.
+      // A rule that names something deleted matches nobody.
       isBroken: brokenAmong(known, rule).length > 0,
       members: new Map<string, SuppressionReason | null>(),
       moves: [] as SegmentMove[],
@@ -118,7 +118,7 @@ async function judgedBy(read: Read, accountId: string, segments: readonly Segmen
   })
 }
 
-/** Who of some contacts is in which of the segments; `isAll`: those are all of the account. */
+/** Which of some contacts are in which segments; `isAll`: these are all segments of the account. */
 async function readMembers(
   read: Read,
   judged: readonly Judged[],
@@ -139,14 +139,14 @@ async function readMembers(
   }
 }
 
-/** Notes with each segment who comes in or leaves; returns when rules may come out otherwise. */
+/** Notes for each segment who comes in or leaves; returns when rules may change their verdict by time. */
 function judge(facts: PersonFacts, judged: readonly Judged[]): Due[] {
   const { why } = facts
   const contactId = facts.contact.id
   const due: Due[] = []
   for (const { segment, rule, timed, isBroken, members, moves } of judged) {
     const holds = !isBroken && ruleHolds(rule, facts)
-    // Those that ask for this one are judged after it.
+    // Segments that ask for this one are judged after it.
     if (holds) facts.inSegments.add(segment.id)
     else facts.inSegments.delete(segment.id)
     const was = members.get(contactId)
@@ -169,7 +169,7 @@ const membersAmong = prepared<
     .where('contact_id', 'in', idsOf(ids, 'text')),
 )
 
-/** By the contacts: a few rows of each, where asking every segment is a search of each segment for each contact. */
+/** Searches by contact, a few rows each: searching by segment would need a search of each segment for each contact. */
 const membershipsOf = prepared<
   { ids: string },
   { segment_id: string; contact_id: string; why: SuppressionReason | null }

@@ -3,7 +3,7 @@ import { comparisonsOf, type Rule } from '../rules/index.js'
 import { idsIn, type Read, type Tx } from '../store/index.js'
 import { mailedFields, pathsIn } from './fields.js'
 
-/** The campaigns of which a rule asks whom they were sent to; ids, in lower case. */
+/** The campaigns about which a rule asks who got them; ids, in lower case. */
 export function mailedIn(rule: Rule): string[] {
   const ids = comparisonsOf(rule)
     .flatMap(pathsIn)
@@ -17,8 +17,8 @@ export function mailedIn(rule: Rule): string[] {
 }
 
 /**
- * Has it noted whom these campaigns were sent to: `stats/` looks up what their mails say, and notes what comes. Throws a 400
- * for one whose mails are no longer kept.
+ * Asks that the recipients of these campaigns be noted: `stats/` looks up what their mails say, and notes what comes.
+ * Throws a 400 for a campaign whose mails are no longer kept.
  */
 export async function noteMailedOf(tx: Tx, rule: Rule): Promise<void> {
   const ids = mailedIn(rule)
@@ -40,7 +40,7 @@ export async function noteMailedOf(tx: Tx, rule: Rule): Promise<void> {
   }
 }
 
-/** Why it is not known yet for whom a rule holds, as a sentence; undefined: it is. */
+/** Why it is not known yet who matches a rule, as a sentence; undefined: it is known. */
 export async function mailedUnknown(read: Read, rule: Rule): Promise<string | undefined> {
   const ids = mailedIn(rule)
   if (ids.length === 0) return undefined
@@ -58,7 +58,7 @@ export async function mailedUnknown(read: Read, rule: Rule): Promise<string | un
   return `Who got the campaign "${name ?? subject}" is looked up once the segment is saved`
 }
 
-/** Of some segments those that wait until it is looked up whom a campaign was sent to; by their ids. */
+/** Of some segments, those that wait until the recipients of a campaign are looked up; by their ids. */
 export async function waitingForMailed(
   read: Read,
   segments: readonly { id: string; rule: Rule }[],

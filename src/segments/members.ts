@@ -38,10 +38,10 @@ async function pageOf(
   }
 }
 
-// People that an export reads at once.
+// How many people an export reads at once.
 const perSlice = 500
 
-/** The people of a segment that is there as CSV, in the form of `exportContacts`; it ends where the segment is deleted. */
+/** The people of an existing segment as CSV, in the form of `exportContacts`; it ends if the segment is deleted. */
 export async function* exportSegment(
   read: Read,
   accountId: string,

@@ -4,14 +4,14 @@ import { comparisonsOf, type FieldKind, type Rule, senseless } from '../rules/in
 import { idsIn, type Read } from '../store/index.js'
 import { namedIn, ruleLimits } from './fields.js'
 
-/** A part of a rule that names what the account has not, or no more. */
+/** A part of a rule that names something that the account does not have, or no longer has. */
 export interface BrokenPart {
   /** Such as `list.UUID`. */
   path: string
   thing: 'list' | 'topic' | 'segment' | 'campaign'
 }
 
-/** What a rule names that is not there: such a rule holds for nobody. */
+/** The missing things that a rule names: such a rule matches nobody. */
 export async function brokenParts(
   read: Read,
   accountId: string,
@@ -24,7 +24,7 @@ export async function brokenParts(
 export const brokenText = ({ path, thing }: BrokenPart): string =>
   `${path}: the account has no such ${thing}`
 
-/** The ids of what is there of all that these rules name. */
+/** The ids of all existing things that these rules name. */
 export async function knownParts(
   read: Read,
   accountId: string,
@@ -63,7 +63,7 @@ export async function knownParts(
   return known
 }
 
-/** Those of some ids, in small letters, that are segments of the account. */
+/** Those of some ids, in lower case, that are segments of the account. */
 export async function segmentsThere(
   read: Read,
   accountId: string,
@@ -91,7 +91,7 @@ export function brokenAmong(known: ReadonlySet<string>, rule: Rule): BrokenPart[
 }
 
 /**
- * Throws a 400 that says which part of the rule names nothing, what is too much of it, or which can decide nothing because the
+ * Throws a 400 that says which part of the rule names nothing, has too much in it, or can decide nothing because the
  * account's own field holds something else.
  */
 export async function refuseUnknown(read: Read, accountId: string, rule: Rule): Promise<void> {
@@ -107,7 +107,7 @@ export async function refuseUnknown(read: Read, accountId: string, rule: Rule): 
 
 const ownFields = 'contact.metadata.'
 
-/** What a field of an account's own holds, where the account says so; other texts may be anything that came with a contact. */
+/** What an account's own field holds, by its description; other fields may hold anything that came with a contact. */
 const describedKinds: Readonly<Record<string, FieldKind>> = { number: 'number', date: 'day' }
 
 async function describedFault(

@@ -8,7 +8,7 @@ interface Among {
   ids: readonly string[]
 }
 
-/** When each of them joined each list: by the list, then by the contact. */
+/** When each of them joined each list: by list, then by contact. */
 export async function listsOf({ read, ids }: Among, listIds: readonly string[]) {
   const joined = new Map<string, Map<string, number>>()
   if (listIds.length === 0) return joined
@@ -27,7 +27,7 @@ export async function listsOf({ read, ids }: Among, listIds: readonly string[]) 
   return joined
 }
 
-/** Which topics they have left: address and topic. */
+/** Which topics they have left, as address and topic. */
 export async function topicsOf(
   { read }: Among,
   accountId: string,
@@ -68,7 +68,7 @@ export async function engagementsOf({ read, ids }: Among) {
 
 const timeAs = (name: string, at: number | null) => (at === null ? {} : { [name]: isoTime(at) })
 
-/** The times at which events of these names came, the oldest first; as many as are kept of each. */
+/** When events of these names came, the oldest first; as many as are kept of each. */
 export async function eventsOf({ read, ids }: Among, names: readonly string[]) {
   const known = new Map<string, Map<string, number[]>>()
   if (names.length === 0) return known
@@ -102,7 +102,9 @@ export async function segmentsOf({ read, ids }: Among, segmentIds: readonly stri
   return known
 }
 
-/** What they did with each of these campaigns: contact and campaign. `asked`: fields that cost a query of their own. */
+/**
+ * What they did with each of these campaigns, by contact and campaign. `asked`: fields that cost a query of their own.
+ */
 export async function campaignsOf(
   { read, ids }: Among,
   broadcastIds: readonly string[],
@@ -129,7 +131,7 @@ export async function campaignsOf(
     rows.map((row): [string, Record<string, Json>] => [
       `${row.contact_id} ${row.broadcast_id}`,
       {
-        // Nothing went out to who was left out; a report that comes late takes the delivery back.
+        // Nothing was sent to people who were left out; a late report takes the delivery back.
         sent: row.taken_at !== null || (row.unreached_at !== null && row.kind !== 'suppressed'),
         delivered: row.taken_at !== null && row.unreached_at === null,
         opened: row.opened_at !== null,

@@ -1,9 +1,12 @@
 import { idsIn, type Store } from '../store/index.js'
 
-// Rows of a deleted segment that a write takes: some milliseconds.
+// How many rows of a deleted segment one write deletes: some milliseconds.
 const perRemoval = 1_000
 
-/** A slice of the rows of a segment that is deleted, and at last itself; resolves with whether there was one. */
+/**
+ * Deletes a slice of the rows of a deleted segment, and at last the segment itself; resolves with whether there was
+ * one.
+ */
 export async function takeDeleted({ read, write }: Store): Promise<boolean> {
   const segment = await read
     .selectFrom('segments')

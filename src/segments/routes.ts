@@ -25,7 +25,7 @@ interface SegmentRouteDeps extends SegmentDeps {
   usesOf: UsesOfSegment
 }
 
-/** `/v1/segments`: saved rules about people, who is in them, and how many a rule would hold for. */
+/** `/v1/segments`: saved rules about people, who matches them, and how many would match a rule. */
 export function segmentRoutes(api: Api<Principal>, deps: SegmentRouteDeps): void {
   const { read } = deps.store
 

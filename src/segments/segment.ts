@@ -7,20 +7,20 @@ import { namedIn } from './fields.js'
 import { noteMailedOf } from './mailed.js'
 import { refuseUnknown } from './parts.js'
 
-/** What every change of segments needs. */
+/** What every change of a segment needs. */
 export interface SegmentDeps {
   store: Store
   clock: Clock
 }
 
-/** A saved rule about people, with how many it holds for. */
+/** A saved rule about people, with how many match it. */
 export interface Segment {
   id: string
   name: string
   rule: Rule
   count: number
   mailable: number
-  /** Those who are not mailed, by the strongest reason. */
+  /** The members who are not mailed, by the strongest reason. */
   unsubscribed: number
   bounced: number
   complained: number
@@ -30,9 +30,9 @@ export interface Segment {
   createdAt: number
 }
 
-/** So many segments an account may have. */
+/** How many segments an account may have. */
 export const mostSegments = 100
-// A segment of segments of segments.
+// At most a segment of segments of segments.
 const deepest = 2
 
 /** The account's segments, newest first. */
@@ -53,7 +53,7 @@ export async function requireSegment(read: Read, accountId: string, id: string):
   return toSegment(row)
 }
 
-/** Makes a segment, whose members are looked for from now on. Throws a 400 for a rule that names what is not there. */
+/** Makes a segment and begins to look for its members. Throws a 400 for a rule that names something missing. */
 export async function createSegment(
   { store, clock }: SegmentDeps,
   accountId: string,
@@ -93,7 +93,10 @@ export async function createSegment(
   })
 }
 
-/** Changes what is given; another rule is looked for among all contacts. Throws a 404 or 400, and what `check` throws of what is stored. */
+/**
+ * Changes what is given; for a changed rule all contacts are looked at again. Throws a 404 or 400, and whatever `check`
+ * throws about the stored segment.
+ */
 export async function changeSegment(
   { store }: Omit<SegmentDeps, 'clock'>,
   accountId: string,
@@ -151,7 +154,10 @@ export async function segmentsAskingFor(
     .map((row) => ({ kind: 'segment', id: row.id, name: row.name }))
 }
 
-/** Deletes a segment, whose rows go in slices (`takeDeleted`); nobody of it. A 409 that names what uses it. */
+/**
+ * Deletes a segment, but none of its people; its rows are deleted in slices (`takeDeleted`). Throws a 409 that names
+ * what uses it.
+ */
 export async function deleteSegment(
   { store, usesOf }: { store: Store; usesOf?: UsesOfSegment | undefined },
   accountId: string,
@@ -174,7 +180,7 @@ export async function deleteSegment(
   })
 }
 
-/** The automations and campaigns that ask for a segment; said by who knows them. */
+/** The automations and campaigns that ask for a segment; a function of the folders that know them. */
 export type UsesOfSegment = (
   read: Read,
   accountId: string,

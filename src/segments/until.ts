@@ -8,14 +8,16 @@ import {
 } from '../rules/index.js'
 import type { PersonFacts } from './facts.js'
 
-/** What of a rule comes out otherwise by time alone. */
+/** The parts of a rule whose result changes by time alone. */
 export const timedIn = (rule: Rule): Comparison[] =>
   comparisonsOf(rule).filter(
     ({ operator, since }) =>
       since !== undefined || operator === 'within' || operator === 'not_within',
   )
 
-/** When a rule may next come out otherwise for somebody, by time alone (ms); undefined: it does not. `timed`: see `timedIn`. */
+/**
+ * When a rule's verdict about a person may next change by time alone (ms); undefined: never. `timed`: see `timedIn`.
+ */
 export function holdsUntil(timed: readonly Comparison[], facts: PersonFacts): number | undefined {
   if (timed.length === 0) return undefined
   const times = timed.flatMap(({ field, value, since }): number[] => {
@@ -27,7 +29,7 @@ export function holdsUntil(timed: readonly Comparison[], facts: PersonFacts): nu
     const at = typeof actual === 'string' ? instantOf(actual) : undefined
     const back = isVariable(value) ? facts.field(value.var) : value
     const backMs = typeof back === 'string' ? durationMs(back) : undefined
-    // It begins to lie back when it is reached, and lies too far back after the duration.
+    // A time counts as past from the moment it is reached, and as too long ago after the duration.
     return at === undefined || backMs === undefined ? [] : [at, at + backMs]
   })
   const ahead = times.filter((at) => at > facts.now)

@@ -6,9 +6,10 @@ import { contactsALook, judgeAll, type SegmentLook, type UpkeepDeps } from './ju
 import { takeDeleted } from './removal.js'
 import { mostSegments } from './segment.js'
 
-// A time server moves the clock by milliseconds all the time; by so little only what falls due then is judged late.
+// A time server moves the clock by milliseconds all the time: a step that small only delays verdicts that fall due
+// within it.
 const steadyMs = 5_000
-// An account that met a fault of its own is looked at again so much later, and the others go on.
+// An account whose upkeep failed is looked at again after this time, and the others go on.
 const passOverMs = 60_000
 
 /** The accounts that are passed over, and until when. */
@@ -43,7 +44,7 @@ export async function segmentsWait({ store, clock }: Pick<UpkeepDeps, 'store' | 
   return [change, due, filling, deleted, ahead].some((one) => one !== undefined)
 }
 
-/** From when on `segmentsWait`, as long as nobody commits; undefined: not at all. */
+/** From when on `segmentsWait` holds, as long as nobody commits; undefined: not at all. */
 export async function segmentsDueAt(
   deps: Pick<UpkeepDeps, 'store' | 'clock'>,
 ): Promise<number | undefined> {
@@ -58,10 +59,10 @@ export async function segmentsDueAt(
 }
 
 /**
- * Brings the members of all segments up to date: of those who have changed, then by time, then of segments that are
- * being filled, a slice each in turn; and takes the rows of those that are deleted. What a kill cuts off, the next run goes
- * on with. Marks are read before contacts, and go in the write of what was judged: whatever changes meanwhile has a mark of
- * its own.
+ * Brings the members of all segments up to date: first for changed contacts, then by time, then for segments that are
+ * being filled, a slice of each in turn. It also deletes the rows of deleted segments. After a kill the next run goes
+ * on. Marks are read before contacts, and deleted in the write of the verdicts: whatever changes meanwhile has a mark
+ * of its own.
  */
 export async function keepSegments(
   deps: UpkeepDeps,
@@ -79,7 +80,8 @@ export async function keepSegments(
       (await deps.dates?.work()) ?? false,
     ]
     if (!moved.includes(true)) return
-    // Of more contacts more rows lie on one page, and a look itself costs the same for one as for hundreds.
+    // With more contacts in one look more of their rows share a page, and a look costs the same for one as for
+    // hundreds.
     const isFew = changed !== undefined && changed < fewChanges && moved.indexOf(true, 1) < 0
     if (isFew && gatherMs > 0) await pause(deps.clock, gatherMs, signal)
     else await nextTurn()
@@ -88,21 +90,21 @@ export async function keepSegments(
 
 interface KeepOptions {
   passed?: PassedOver
-  /** How long changes are gathered after a look at few of them. */
+  /** How long changes are gathered after a look that had few of them. */
   gatherMs?: number
 }
 
-// Changes come one by one, and their segments may be half a second behind.
+// With fewer changes they come one by one, and their segments may be half a second behind.
 const fewChanges = 500
 const gatherMs = 500
 
-/** Those that are passed over now. */
+/** The accounts that are passed over now. */
 function passedNow(passed: PassedOver, now: number) {
   for (const [id, until] of passed) if (isDueBy(until, now, passOverMs)) passed.delete(id)
   return [...passed.keys()]
 }
 
-/** Does what is an account's alone; where that meets a fault of its own, the account is passed over for a minute. */
+/** Does the work of one account; if that fails, the account is passed over for a minute. */
 async function apart(
   { clock, log }: UpkeepDeps,
   passed: PassedOver,
@@ -118,7 +120,7 @@ async function apart(
   }
 }
 
-/** A clock that was set back makes what was judged by time wrong: all of it is judged again. */
+/** A clock that was set back makes verdicts by time wrong: all of them are judged again. */
 async function lookAgainAfterStep({ store, clock }: UpkeepDeps): Promise<void> {
   const now = clock.now()
   const ahead = await store.read
@@ -143,10 +145,10 @@ async function lookAgainAfterStep({ store, clock }: UpkeepDeps): Promise<void> {
   })
 }
 
-/** Those who have changed, of one account; resolves with how many marks that were, undefined for none. */
+/** Judges the changed contacts of one account; resolves with how many marks there were, undefined for none. */
 async function takeChanges(deps: UpkeepDeps, passed: PassedOver): Promise<number | undefined> {
   const { store, clock } = deps
-  // All up to the last one are taken away with the verdicts.
+  // All marks up to the last one are deleted with the verdicts.
   const upTo = await wholeTo(store.read, 'segment_changes')
   const first = await store.read
     .selectFrom('segment_changes')
@@ -176,7 +178,7 @@ async function takeChanges(deps: UpkeepDeps, passed: PassedOver): Promise<number
   return some.length
 }
 
-/** Those for whom a rule comes out otherwise by now, of one account. */
+/** Judges the contacts of one account for whom time has changed a rule's verdict. */
 async function takeDue(deps: UpkeepDeps, passed: PassedOver): Promise<boolean> {
   const { store, clock } = deps
   const now = clock.now()
@@ -201,7 +203,7 @@ async function takeDue(deps: UpkeepDeps, passed: PassedOver): Promise<boolean> {
   return true
 }
 
-/** Some contacts more of segments that are being filled; resolves with whether there are such segments. */
+/** Judges some more contacts for segments that are being filled; resolves with whether there are such segments. */
 async function fillSome(deps: UpkeepDeps, passed: PassedOver): Promise<boolean> {
   const filling = await nextToFill(deps.store.read, passedNow(passed, deps.clock.now()))
   if (filling === undefined) return false
@@ -210,7 +212,7 @@ async function fillSome(deps: UpkeepDeps, passed: PassedOver): Promise<boolean> 
   return true
 }
 
-/** Looks at some contacts by all segments of the account. */
+/** Judges some contacts by all segments of the account. */
 async function judgeSome(
   deps: UpkeepDeps,
   accountId: string,
@@ -238,11 +240,14 @@ const segmentsOfAccount = ({ read }: Store, accountId: string) =>
     .where('state', '<>', 'deleted')
     .execute()
 
-// A thread takes 0.2 s of a processor to start.
+// Starting a thread takes 0.2 s of a processor.
 const stayMs = 60_000
 const everyMs = 1_000
 
-/** The same for as long as there is something within a minute; `rest` waits for so long, or until somebody rings. */
+/**
+ * Keeps segments as long as there is something to do within a minute; `rest` waits for so long, or until somebody
+ * rings.
+ */
 export async function stayWithSegments(
   deps: UpkeepDeps,
   signal: AbortSignal,

@@ -8,15 +8,15 @@ type Why = SuppressionReason | null
 export interface SegmentMove {
   segment: SegmentRow
   contactId: string
-  /** Why they were not mailed (null: they were), undefined: they were not in it. */
+  /** Why they were not mailed (null: they were); undefined: they were not in it. */
   was: Why | undefined
-  /** The same of now. */
+  /** Why they are not mailed now. */
   is?: Why | undefined
-  /** The contact is deleted, whatever the rule is by now. */
+  /** The contact is deleted, so the rule no longer matters. */
   isGone?: true
 }
 
-/** Members and the segments' counters. */
+/** Writes members and the segments' counters. */
 export async function writeMembers(
   tx: Tx,
   moves: readonly SegmentMove[],

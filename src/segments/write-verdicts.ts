@@ -2,21 +2,21 @@ import { markChanged } from '../changes/index.js'
 import { idsIn, prepared, preparedInsertAll, type SegmentRow, type Tx } from '../store/index.js'
 import { type SegmentMove, writeMembers } from './write-members.js'
 
-/** What some contacts' judgement by some segments came to. */
+/** The verdicts of some segments about some contacts. */
 export interface SegmentVerdicts {
   segments: readonly SegmentRow[]
-  /** Those of them whose rules speak of time. */
+  /** The segments whose rules depend on time. */
   timed: ReadonlySet<string>
-  /** With the last write of a look alone, as are `gone` and `due`. */
+  /** Given only with the last write of a look, as are `gone` and `due`. */
   contactIds: readonly string[]
-  /** Contacts who are deleted. */
+  /** Deleted contacts. */
   gone: readonly string[]
   moves: readonly SegmentMove[]
-  /** When a rule may come out otherwise for somebody by time alone. */
+  /** When a rule's verdict about a person may change by time alone. */
   due: readonly { segment: SegmentRow; contactId: string; at: number }[]
 }
 
-/** Who has come into a segment or left it; not told of while a segment is being filled. */
+/** People who have come into a segment or left it; not reported while a segment is being filled. */
 export interface SegmentNews {
   segment: { id: string; name: string }
   joined: readonly string[]
@@ -34,18 +34,18 @@ export type FollowSegments = (
 export interface Written {
   accountId: string
   now: number
-  /** They are looked at because a time came, which is over whatever the rule is by now. */
+  /** The contacts are looked at because a time came; that time is over, whatever the rule is by now. */
   isDue?: boolean | undefined
-  /** The last mark that the verdicts know of; all up to it go. */
+  /** The last mark that the verdicts include; all marks up to it are deleted. */
   changesUpTo?: number | undefined
-  /** These segments are being filled, and are so up to this contact; null: they are full. */
+  /** These segments are being filled, and have reached this contact; null: they are full. */
   filledUpTo?: string | null | undefined
 }
 
-/** What is there of a segment when verdicts of it are written. */
+/** The present state of a segment when its verdicts are written. */
 type Current = Pick<SegmentRow, 'id' | 'name' | 'state' | 'cursor' | 'revision' | 'depth' | 'as_of'>
 
-/** Writes verdicts of segments that are still of the rule by which they were made, with the counters. */
+/** Writes the verdicts of segments that still have the judged rule, with the counters. */
 export async function writeVerdicts(
   tx: Tx,
   verdicts: SegmentVerdicts,
@@ -60,7 +60,7 @@ export async function writeVerdicts(
     return row?.revision === segment.revision ? [row] : []
   })
   const isFresh = new Set(fresh.map(({ id }) => id))
-  // Others were judged by what is not written.
+  // Other segments were judged by verdicts that are not written.
   const isStaleAsked = verdicts.segments.some(
     ({ id, depth }) => current.has(id) && !isFresh.has(id) && depth < deepest,
   )
@@ -70,7 +70,8 @@ export async function writeVerdicts(
   )
   await writeMembers(tx, moves, now)
   const news = newsOf(moves)
-  // Segments that ask for one are looked at again; whoever was judged with it has the same answer.
+  // Segments that ask for a changed one are looked at again; contacts judged together with it already have the right
+  // answer.
   for (const { segment, joined, left } of news) {
     const isAskedFor = (current.get(segment.id)?.depth ?? 0) < deepest
     if (isAskedFor) await markChanged(tx, accountId, [...joined, ...left])
@@ -115,7 +116,7 @@ function newsOf(moves: readonly SegmentMove[]) {
   return [...bySegment.values()]
 }
 
-/** When each of them is to be looked at again, instead of when they were. */
+/** Replaces the times at which each contact is to be looked at again. */
 async function writeDue(
   tx: Tx,
   { segments, timed, contactIds, gone, due }: SegmentVerdicts,
@@ -134,7 +135,7 @@ async function writeDue(
       .where('contact_id', 'in', idsIn(ids, 'text'))
       .execute()
   }
-  // A rule that does not speak of time has none, unless an older one of that segment did.
+  // A rule that does not depend on time has no such rows, unless an older rule of that segment did.
   const mayHave = fresh.filter(
     (row) => isDue || (row.state === 'filling' && row.revision > 0) || timed.has(row.id),
   )
@@ -152,7 +153,7 @@ async function writeDue(
 
 const addDue = preparedInsertAll('segment_due')
 
-/** How far segments are filled, as far as nobody has begun them anew since. */
+/** Writes how far segments are filled, unless somebody has begun them anew since. */
 async function writeFilled(
   tx: Tx,
   segments: readonly SegmentRow[],

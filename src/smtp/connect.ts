@@ -161,7 +161,7 @@ async function introduce(
   if (isLoss(ehlo)) return lost('ehlo', ehlo)
   if (ehlo.code === 250) return parseCapabilities(ehlo)
   if (ehlo.code < 500) return refused('ehlo', ehlo)
-  // RFC 5321 §3.2: a server may know HELO alone.
+  // RFC 5321 §3.2: a server may know only HELO.
   wire.command(`HELO ${name}\r\n`)
   const helo = await wire.reply(deadlines.ehloMs, 'the reply to HELO')
   if (isLoss(helo)) return lost('ehlo', helo)

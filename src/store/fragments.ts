@@ -121,24 +121,27 @@ export function boundCell(place: number, type: ValueType): RawBuilder<unknown> {
 export const boundValue = <Type extends ValueType>(value: ValueTypes[Type] | null, type: Type) =>
   piece<ValueTypes[Type], 'value'>('value', { type }, [sql`${value}`])
 
-/** A column as no index knows it: where one value has most of the rows, its index is the long way to a few of them. */
+/**
+ * A column that no index is used for: where one value has most of the rows, its index is the long way to a few of
+ * them.
+ */
 export const unindexed = <T>(column: string) =>
   piece<T, 'unindexed'>('unindexed', {}, [sql.ref(column)])
 
 /**
- * The end of a query whose rows nobody else changes until the transaction ends; each is as the last one who did has left
- * it. For works by row, which decide by what they have read; the rows have to be changed afterwards, or a `write` that
- * waited for them would not know.
+ * The end of a query whose rows nobody else changes until the transaction ends; each row is in its latest committed
+ * state. It is for works by row, which decide by what they have read. They have to change the rows afterwards, or a
+ * `write` that waited for them would notice nothing.
  */
 export const locked = piece<unknown, 'locked'>('locked', {})
 
-/** The same for those rows alone that nobody else holds at this moment: the others are left out. */
+/** The same, but only for rows that nobody else holds at this moment: the others are left out. */
 export const lockedFree = piece<unknown, 'lockedFree'>('lockedFree', {})
 
 /** The number of the appliance that writes, for a column's value where an insert names none. */
 export const ownNode = piece<number, 'ownNode'>('ownNode', {})
 
-/** Whoever's row of the queue it is: for a search by an index that begins with whose the rows are. */
+/** Matches rows of the queue of any node: for a search by an index that begins with the node. */
 export const ofAnyNode = piece<boolean, 'ofAnyNode'>('ofAnyNode', {})
 
 /** The largest of some numbers of a row; none of them may be null. */
@@ -160,34 +163,34 @@ export function likeAnyCase(column: string, part: string) {
 }
 
 /**
- * The number of a mail. It rises in the order in which mails were put in, which their ids do not: several threads make
- * those before it is their turn to write. A VACUUM of SQLite may give other numbers in the same order, so whoever keeps
- * one keeps the mail's id beside it.
+ * The number of a mail. It rises in the order in which mails were inserted. Their ids do not: several threads make
+ * them before it is their turn to write. A VACUUM of SQLite may give other numbers in the same order, so whoever
+ * keeps a number keeps the mail's id beside it.
  */
 export const mailNumber = piece<number, 'mailNumber'>('mailNumber', {})
 
 /**
- * The status of a mail, as the indexes of mails know it: to be compared with those that few mails have (`emails_rare`,
- * `emails_scheduled`), and with nothing else.
+ * The status of a mail in the form of the indexes. It may be compared only with statuses that few mails have
+ * (`emails_rare`, `emails_scheduled`).
  */
 export const rareStatus = piece<EmailStatus, 'rareStatus'>('rareStatus', {})
 
-/** Milliseconds since 1970 by the clock of the database, which all that use it share; every call asks it anew. */
+/** Milliseconds since 1970 by the database's clock, which all its users share; every call asks it anew. */
 export const databaseClock = piece<number, 'databaseClock'>('databaseClock', {})
 
 /**
- * How many transactions that may have written have ended, of all databases of the server, but for the one that asks: each
- * end makes another number. Of a file, which all learn of otherwise, always 0.
+ * How many transactions that may have written have ended, in all databases of the server, without the asking one:
+ * each end makes another number. It is always 0 for a file, whose changes are noticed in another way.
  */
 export const endedTransactions = piece<number, 'endedTransactions'>('endedTransactions', {})
 
-/** What stands behind the columns where a table is made. */
+/** What follows the columns where a table is made. */
 export const tableEnd = (isClustered: boolean) =>
   piece<unknown, 'tableEnd'>('tableEnd', { isClustered })
 
 /**
- * The number up to which nothing is put into a log any more, so that whoever walks along it up to there misses no row:
- * a transaction that is under way may have taken a number of before, and shows its rows when it ends.
+ * The number up to which nothing is inserted into a log any more, so that a reader who walks along it up to there
+ * misses no row: a transaction under way may have taken an earlier number, and shows its rows only when it ends.
  */
 export const wholeTo = async (read: Read, log: NumberedLog): Promise<number> =>
   await runnerOf(read).wholeTo(log)

@@ -5,16 +5,17 @@ import { bulkSlot, commandSlot } from './turns.js'
 
 export interface Ids {
   /**
-   * UUIDv7, lower case: rises in this thread, so that new rows land at the end of every index and a page
-   * by its cursor misses none.
+   * UUIDv7, lower case: rises in this thread, so that new rows are at the end of every index and pages by a cursor
+   * miss none.
    */
   uuid(): string
-  /** The id of a test key's mail: a UUID of version 8, by which `isTestId` tells it; rises with the others. */
+  /** The id of a test key's mail: a UUID of version 8, which `isTestId` recognizes; rises with the others. */
   testUuid(): string
   /**
-   * A number, such as a delivery's: milliseconds since 2025 (41 bits), a count (2 bits), the writer (10 bits). Rises
-   * in this thread, fits a JavaScript number, and is not given twice: not by two writers, nor after a restore. Those
-   * of before Nov 2026 have a count of 8 bits and a thread's slot of 4; `makeIds` begins above all of them.
+   * A number, such as a delivery's: milliseconds since 2025 (41 bits), a count (2 bits), the writer (10 bits). It
+   * rises in this thread, fits a JavaScript number, and is never given twice, not by two writers and not after a
+   * restore. Numbers from before Nov 2026 have a count of 8 bits and a thread's slot of 4; `makeIds` begins above all
+   * of them.
    */
   serial(): number
 }
@@ -26,7 +27,7 @@ interface LastIds {
   uuidMs: number
 }
 
-/** A UUIDv7 of this time (ms), for who has no `Ids` at hand: it needs no thread's number. */
+/** A UUIDv7 of this time (ms), for code without `Ids`: it needs no thread's number. */
 export const newUuid = (now: number): string => v7({ msecs: now })
 
 const epochMs = Date.UTC(2025, 0, 1)
@@ -34,13 +35,15 @@ const writers = 1_024
 const countsPerMs = 4
 const perMs = countsPerMs * writers
 
-/** Numbers of writers that are one's own. More of them give more ids a millisecond, before a burst runs ahead of it. */
+/**
+ * The writer numbers of a thread. More numbers give more ids a millisecond before a burst runs ahead of the clock.
+ */
 export interface Writers {
   first: number
   count: number
 }
 
-/** A thread has 32 of the numbers: 128 ids a millisecond. The last 32 are nobody's. */
+/** A thread has 32 of the numbers: 128 ids a millisecond. The last 32 belong to nobody. */
 export function writersOf(slot: number): Writers {
   const first = slot * writersPerSlot
   if (slot < 0 || first >= nobodysWriter - writersPerSlot) {
@@ -50,8 +53,8 @@ export function writersOf(slot: number): Writers {
 }
 
 /**
- * Of an appliance that may share its database: 32 for each of them, of which a thread has one (4 ids a millisecond) and
- * the one of `bulkSlot` eight. The first 32 are the commands', of which each takes one by chance.
+ * For an appliance that may share its database: each node has 32 numbers, of which a thread has one (4 ids a
+ * millisecond) and the thread of `bulkSlot` eight. The first 32 are for commands, each of which takes one at random.
  */
 export function writersOfNode(node: number, slot: number): Writers {
   if (slot === commandSlot) return { first: randomInt(writersPerSlot), count: 1 }
@@ -59,22 +62,22 @@ export function writersOfNode(node: number, slot: number): Writers {
   return slot === bulkSlot ? { first: first + slots, count: 8 } : { first: first + slot, count: 1 }
 }
 
-// The numbers behind those of all slots.
+// The numbers after those of all slots.
 const slots = 22
 const writersPerSlot = 32
 const nobodysWriter = writers - 1
 
-/** Begins above `last`: the clock may have been set back since, and would give out the same numbers. */
+/** Begins above `last`: the clock may have been set back since, which would give the same numbers again. */
 export function makeIds(clock: Clock, { first, count }: Writers, last: LastIds): Ids {
   const ownPerMs = count * countsPerMs
-  // Its own ids, numbered through: of a millisecond each count with each of the writers, in rising order.
+  // Its own ids, numbered consecutively: for a millisecond, each count with each of the writers, in rising order.
   let own = (Math.floor(last.serial / perMs) + 1) * ownPerMs - 1
   let uuidMs = last.uuidMs + 1
   let uuidCount = 0
   let wasTest = false
   const beginMs = (ms: number) => {
     uuidMs = ms
-    // Half of the 32 bits, so that there is as much to count on; the 42 bits after them are random too.
+    // Half of the range of 32 bits, so that there is as much left to count; the 42 bits after them are random too.
     uuidCount = randomInt(2 ** 31)
   }
   return {
@@ -96,7 +99,7 @@ export function makeIds(clock: Clock, { first, count }: Writers, last: LastIds):
       return id.slice(0, versionAt) + testVersion + id.slice(versionAt + 1)
     },
     serial() {
-      // A burst, or a clock that went back, counts on from the last one.
+      // In a burst, or after the clock went back, it counts on from the last one.
       own = Math.max(own + 1, (clock.now() - epochMs) * ownPerMs)
       const place = own % ownPerMs
       const ms = (own - place) / ownPerMs
@@ -106,8 +109,8 @@ export function makeIds(clock: Clock, { first, count }: Writers, last: LastIds):
 }
 
 /**
- * Every table whose ids come from the same counter. One that is missing here could get an id a
- * second time after a restart.
+ * Every table whose ids come from the same counter. A table that is missing here could get an id a second time after
+ * a restart.
  */
 const serialTables = [
   'bodies',
@@ -116,7 +119,7 @@ const serialTables = [
   'inbound_spool',
   'operator_mails',
   'sandbox_messages',
-  // All that is left of a delivery whose mail is forgotten.
+  // These rows are all that is left of a delivery whose mail is deleted.
   'past_deliveries',
   'broadcast_tests',
   'automation_steps',
@@ -125,8 +128,7 @@ const serialTables = [
   'submission_sessions',
 ]
 /**
- * Likewise for UUIDs of version 7: they have to be larger than all that are there, also after the
- * clock was set back.
+ * Likewise for UUIDs of version 7: they have to be larger than all existing ones, also after the clock was set back.
  */
 const uuidTables = [
   'automations',
@@ -159,8 +161,8 @@ const uuidTables = [
 ]
 
 /**
- * Ids of later times are nobody's but a damaged row's. To count on from one would soon leave no numbers
- * that JavaScript can tell apart (2094), and then nothing could be accepted any more.
+ * Only a damaged row has an id of a later time. Counting on from it would soon reach numbers that JavaScript cannot
+ * distinguish (2094), and then nothing could be accepted any more.
  */
 const lastMs = Date.UTC(2090, 0, 1)
 
@@ -181,7 +183,7 @@ function largestOf(tables: readonly string[], below: string): string {
   return `select max("id") as "id" from (${each.join(' union all ')}) as "largest"`
 }
 
-/** Read at open, by `first`: a query's one cell. Every thread reads those of all. */
+/** Read at open; `first` returns a query's one cell. Every thread reads the ids of all threads. */
 export async function readLastIds(first: (query: string) => unknown): Promise<LastIds> {
   const uuidMs = uuidTime(String((await first(lastIdsSql.uuid)) ?? ''))
   return {
@@ -193,7 +195,7 @@ export async function readLastIds(first: (query: string) => unknown): Promise<La
 /** When the delivery of this number was accepted, in milliseconds. */
 export const acceptedAt = (serial: number) => Math.floor(serial / perMs) + epochMs
 
-/** A number of that time which no delivery ever has: its writer is nobody. For tests of reports. */
+/** A number of that time that no delivery ever has, because its writer is nobody. For tests of reports. */
 export const nobodysSerial = (ms: number) => firstSerialAt(ms) + perMs - 1
 
 /** The first number that a delivery accepted at `ms` can have. */
@@ -201,20 +203,21 @@ export function firstSerialAt(ms: number): number {
   return Math.max(0, ms - epochMs) * perMs
 }
 
-// RFC 9562 §4.2: the digit of a UUID that has its version; §5.8: the fields of version 8 are its maker's own matter.
+// RFC 9562 §4.2: the digit of a UUID that has its version; §5.8: whoever makes a UUID of version 8 chooses its
+// fields.
 const versionAt = 14
 const testVersion = '8'
 
 /**
- * Whether a mail's id says that a test key handed it in. The id is all that events, webhooks and figures know of a
- * mail, also when it is deleted, and no look-up is needed.
+ * Whether a mail's id says that a test key handed it in. Events, webhooks and figures know only the id of a mail,
+ * also when it is deleted, so no look-up is needed.
  */
 export const isTestId = (id: string): boolean => id[versionAt] === testVersion
 
 /** The time in a UUIDv7, in ms. */
 export const uuidTime = (uuid: string) => Number.parseInt(uuid.replace('-', '').slice(0, 12), 16)
 
-/** What sorts before every UUIDv7 of `ms` and later. RFC 9562 §5.7: the first 48 bits are the time. */
+/** A text that sorts before every UUIDv7 of `ms` and later. RFC 9562 §5.7: the first 48 bits are the time. */
 export function firstUuidAt(ms: number): string {
   const hex = Math.min(Math.max(0, Math.floor(ms)), 2 ** 48 - 1)
     .toString(16)

@@ -1,8 +1,8 @@
 /**
- * The database: what an engine is to the appliance (`store.ts`), and two of them, `sqlite/` and `postgres/`. Every thread
- * opens it once: `read` for queries of their own, `write` and `gather` for the group commit. What must hold: a
- * resolved write is on disk; nothing writes by another way; no thread waits for another in the engine. README.md says
- * what each engine must promise.
+ * The database: the interface of an engine (`store.ts`), and two engines, `sqlite/` and `postgres/`. Every thread
+ * opens it once: `read` for its own queries, `write` and `gather` for the group commit. What must hold: a resolved
+ * write is on disk; nothing writes in another way; no thread waits for another in the engine. README.md says what
+ * each engine must promise.
  */
 
 import type { Clock } from '../clock/index.js'
@@ -115,15 +115,15 @@ export {
 export { eachApart, writeApart } from './write-apart.js'
 export { type Gather, gatherAlone, type Tx, type Write, type WriteTogether } from './writing.js'
 
-/** Opens the migrated database; `migrateStore` comes first, once a process. */
+/** Opens the migrated database; `migrateStore` has to run before, once in a process. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { url } = options
   if (url === undefined) return await openSqlite(options)
-  // Loaded by who has one.
+  // Loaded only by appliances that use one.
   return await (await import('./postgres/open.js')).openPostgres({ ...options, url })
 }
 
-/** What the server of a PostgreSQL says of itself. Throws an OperatorError where it does not answer. */
+/** What a PostgreSQL server says about itself. Throws an OperatorError where it does not answer. */
 export async function readServerFacts(url: string, clock: Clock): Promise<ServerFacts> {
   return await (await import('./postgres/server-facts.js')).readServerFacts(url, clock)
 }
@@ -133,24 +133,27 @@ export async function answeringNothing(why: unknown): Promise<Read> {
   return (await import('./postgres/no-answer.js')).answeringNothing(why)
 }
 
-/** See `rights.ts`; asked of a database on a server alone. */
+/** See `rights.ts`; only for a database on a server. */
 export async function refusedTable(read: Read): Promise<string | undefined> {
   return await (await import('./postgres/rights.js')).refusedTable(read)
 }
 
-/** What is there before anything is opened or made. */
+/** What exists before anything is opened or made. */
 export async function findDatabase({ dataDir, url }: DatabasePlace): Promise<FoundDatabase> {
   if (url === undefined) return findSqlite(dataDir)
   return await (await import('./postgres/found.js')).findPostgres(url)
 }
 
-/** The appliances that a database on a server takes for alive, whatever schema it has. */
+/** The appliances that are alive by a server's database, whatever schema it has. */
 export async function livingNodes({ url }: DatabasePlace): Promise<LivingNode[]> {
   if (url === undefined) return []
   return await (await import('./postgres/found.js')).livingNodes(url)
 }
 
-/** Brings the database up to date; resolves with what a server said of itself. Loaded by who does so: each thread would load all migrations. */
+/**
+ * Brings the database up to date; resolves with what a server said about itself. The code is loaded only here,
+ * because otherwise each thread would load all migrations.
+ */
 export async function migrateStore(
   place: DatabasePlace,
   isServed?: () => boolean,
@@ -163,7 +166,7 @@ export async function contractsOf(place: DatabasePlace): Promise<readonly string
   return await (await import('./migrate.js')).contractsOf(place)
 }
 
-/** See `migrate.ts`; `note` alone writes down that it is about to be done. */
+/** See `migrate.ts`; `noteContract` only writes down that it is about to be done. */
 export async function contractStore(place: DatabasePlace): Promise<void> {
   await (await import('./migrate.js')).contractStore(place)
 }
@@ -185,7 +188,7 @@ export async function markUnfinished(url: string): Promise<void> {
   await (await import('./postgres/unfinished-copy.js')).markUnfinished(url)
 }
 
-/** Whether this version has the migration that a database was brought up to date by last. */
+/** Whether this version has the last migration of a database. */
 export async function knowsSchema(name: string): Promise<boolean> {
   return (await import('./migrate.js')).knowsSchema(name)
 }
@@ -195,7 +198,7 @@ export async function latestSchema(): Promise<string> {
   return (await import('./migrate.js')).latestSchema()
 }
 
-/** How a database stands to this release, which has to read it: nothing is changed. */
+/** How a database's schema relates to this release. It only reads. */
 export async function schemaState(place: DatabasePlace): Promise<SchemaState> {
   return await (await import('./migrate.js')).schemaState(place)
 }

@@ -1,7 +1,7 @@
 /**
- * Makes one look-up of all that is asked for in a turn of the event loop, `most` of it in a query: under load
- * that is what many sockets have brought. `look` answers in the order of what was asked; where it fails for
- * several, each is looked up by itself, so that one that cannot be read keeps no other.
+ * Makes one look-up of all that is asked for in a turn of the event loop, at most `most` in a query: under load many
+ * sockets ask in one turn. `look` answers in the order of what was asked. Where it fails for several, each is looked
+ * up by itself, so that one that cannot be read does not hold up the others.
  */
 export function lookUpTogether<Asked, Found>(
   look: (asked: readonly Asked[]) => Promise<readonly Found[]>,

@@ -5,15 +5,18 @@ import type { StoredTable, TableColumn } from './schema/table.js'
 
 type Builder = CreateTableBuilder<string>
 
-/** What engines say differently of tables. */
+/** The words for tables in which engines differ. */
 export interface TableWords {
   typeOf: (type: TableColumn<unknown>['type']) => ColumnDataType | Expression<unknown>
-  /** How a column numbers the rows whose insert has no number. */
+  /** How a column numbers rows that are inserted without a number. */
   numbered: 'by autoincrement' | 'as identity'
-  /** An index ends in the row's key by itself: whoever asks for rows in its order has those of one value by key. */
+  /**
+   * Whether an index ends in the row's key by itself, so that its order puts rows of one value in order of their
+   * keys.
+   */
   endsInKey: boolean
   end: (create: Builder, table: StoredTable) => Builder
-  /** The column of the numbers of a table's rows, where rows have none by themselves. */
+  /** The column with the numbers of a table's rows, where rows have no numbers by themselves. */
   rowNumber: string | undefined
 }
 
@@ -62,7 +65,7 @@ async function makeTable(
       let made = c
       if (column.isKey === true) made = made.primaryKey()
       const isNumber = column.isKey === true && column.type === 'integer'
-      // An integer key is the number of the row, which SQLite gives where it is null.
+      // An integer key is the number of the row, which SQLite assigns where it is null.
       if (column.isNullable !== true && !(isNumber && words.numbered === 'by autoincrement')) {
         made = made.notNull()
       }

@@ -78,9 +78,10 @@ import { readSchemaState } from './sqlite/schema-state.js'
 const noted: Migration = { up: async () => {} }
 
 /**
- * In order, forward only; a released one is never edited. The first makes a new database (`migrationsOfNew`). Over a server
- * the release before works on beside this one, so that a migration adds: tables, columns with a default or without a
- * value, indexes. What takes away or means something else is another one, after it, which stands in `contracting`.
+ * In order, forward only; a released migration is never edited. The first one makes a new database
+ * (`migrationsOfNew`). On a server the release before goes on beside this one, so a migration only adds: tables,
+ * columns with a default or without a value, indexes. Removals and changes of meaning are a later migration, which is
+ * listed in `contracting`.
  */
 const migrations: Record<string, Migration> = {
   [baseline]: noted,
@@ -148,8 +149,8 @@ const migrations: Record<string, Migration> = {
 }
 
 /**
- * Those that a release of before does not outlive. Over a server they wait until the operator says that none is to come
- * back (`contractStore`), and the next release's do not come before.
+ * Migrations after which earlier releases cannot work. On a server they wait until the operator says that no earlier
+ * release comes back (`contractStore`); migrations of the next release run only after them.
  */
 const contracting: ReadonlySet<string> = new Set<string>()
 
@@ -165,8 +166,8 @@ export const ownSteps: Steps = { migrations, contracting }
 const namesOf = ({ migrations }: Steps) => Object.keys(migrations)
 
 /**
- * A new database is made of `schema/` as it is now, which says already what the migrations after the first change in
- * older ones: they are noted and not run.
+ * A new database is made from `schema/` as it is now, which already has the changes of the migrations after the
+ * first: they are noted and not run.
  */
 function migrationsOfNew(words: TableWords, { migrations }: Steps): Record<string, Migration> {
   const make: Migration = { up: (db) => makeTables(db, tables, words) }
@@ -179,7 +180,7 @@ export const knowsSchema = (name: string): boolean => Object.hasOwn(migrations, 
 /** The name of the last migration of this release. */
 export const latestSchema = (steps = ownSteps): string => namesOf(steps).at(-1) ?? ''
 
-/** How the database stands to this release; see `SchemaState`. */
+/** How the database's schema relates to this release; see `SchemaState`. */
 export async function schemaState(
   { dataDir, url }: DatabasePlace,
   steps = ownSteps,
@@ -191,9 +192,9 @@ export async function schemaState(
 
 /**
  * Brings the database to the present schema, under a lock, all or nothing, and notes which release did. Runs at every
- * start. Throws an `OperatorError` for a database of a newer release or of before the first, and where it would change
- * one that is being served: by an appliance of another version. On a server one that the next release has added to is left
- * as it is, and what takes something away waits.
+ * start. Throws an `OperatorError` for a database of a newer release or from before the first one, and where it would
+ * change a database in use by an appliance of another version. On a server, a database to which the next release has
+ * added is left as it is, and migrations that remove something wait.
  */
 export async function migrateStore(
   place: DatabasePlace,
@@ -234,7 +235,7 @@ export async function migrateStore(
   return undefined
 }
 
-/** Before anything is made there. */
+/** Checks the server before anything is made there. */
 async function requireFit(place: DatabasePlace, url: string): Promise<ServerFacts> {
   const { readServerFacts } = await import('./postgres/server-facts.js')
   const facts = await readServerFacts(url, systemClock)
@@ -245,7 +246,7 @@ async function requireFit(place: DatabasePlace, url: string): Promise<ServerFact
   })
 }
 
-/** Those that are to have run after a start: all but the ones at the end that wait. */
+/** The migrations that have to have run after a start: all except those at the end that wait. */
 function migrationsNow(
   { migrations, contracting }: Steps,
   { uncontracted, rolling }: SchemaState,
@@ -257,13 +258,13 @@ function migrationsNow(
   return Object.fromEntries(Object.entries(migrations).filter(([name], at) => !waits(name, at)))
 }
 
-/** The migrations that `posthorn database contract` is to run; empty: there is nothing to take away. */
+/** The migrations that `posthorn database contract` would run; empty: there is nothing to remove. */
 export const contractsOf = async (place: DatabasePlace, steps = ownSteps) =>
   (await schemaState(place, steps)).uncontracted
 
 /**
- * Takes away what releases of before needed. To be called when none of them is alive; from then on none starts, as
- * that is written down first.
+ * Removes what earlier releases needed. To be called when none of them is alive; from then on none starts, because
+ * this is noted first.
  */
 export async function contractStore(place: DatabasePlace, steps = ownSteps): Promise<void> {
   const { url } = place
@@ -272,7 +273,7 @@ export async function contractStore(place: DatabasePlace, steps = ownSteps): Pro
   await withConnection(url, (db) => bringUp(db, place, { due: steps.migrations, steps }))
 }
 
-/** Written down before it is done. */
+/** Notes the removal before it is done. */
 export async function noteContract(place: DatabasePlace, steps = ownSteps): Promise<void> {
   const { url } = place
   if (url === undefined) return
@@ -295,7 +296,9 @@ async function bringUp(
   await noteRelease(db, steps, Object.keys(due))
 }
 
-/** Which release has brought it to where it is, and what it has taken away, where that is not the last thing known. */
+/**
+ * Notes which release has brought the database to its state, and what was removed, unless that is already noted last.
+ */
 async function noteRelease(
   db: Kysely<Tables>,
   steps: Steps,

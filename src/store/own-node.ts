@@ -1,16 +1,19 @@
 import { dutyWords, ownNodeAt } from './turns.js'
 
-/** What every thread of an appliance knows of it as one of those that may share a database. */
+/** What every thread of an appliance knows about it as one of the nodes that may share a database. */
 export interface OwnNode {
-  /** 1 to 31; 1 where a database is a file, and for what is no appliance. */
+  /** 1 to 31; 1 where the database is a file, and for a process that is not an appliance. */
   readonly number: number
-  /** Another one at each start; 0 for what is no appliance. */
+  /** Another number at each start; 0 for a process that is not an appliance. */
   readonly epoch: number
-  /** For how long the server has acknowledged no sign of life; 0 of a database that is a file. */
+  /** For how long the server has acknowledged no sign of life; 0 where the database is a file. */
   silentMs(): number
-  /** Whether the duty of this number is another appliance's. */
+  /** Whether another appliance has the duty of this number. */
   isOthers(duty: number): boolean
-  /** Another number when other processes have committed, as a sign of life of this one has found, or duties have moved. */
+  /**
+   * Another number when other processes have committed (a sign of life of this one finds that), or when duties have
+   * moved.
+   */
   othersCommits(): number
 }
 
@@ -20,7 +23,7 @@ const epochHighAt = ownNodeAt + 2
 const aliveAt = ownNodeAt + 3
 const isWatchedAt = ownNodeAt + 4
 const othersCommitsAt = ownNodeAt + 5
-// A bit a duty, 32 a word.
+// One bit for each duty, 32 in a word.
 const othersAt = ownNodeAt + 6
 const low = 2 ** 24
 
@@ -66,7 +69,7 @@ export function noteOthersCommit(shared: SharedArrayBuffer): void {
   Atomics.add(new Int32Array(shared), othersCommitsAt, 1)
 }
 
-/** Which duties are others', by their numbers; whoever rests looks again. */
+/** Which duties others have, by their numbers; threads that rest look again. */
 export function noteOthers(shared: SharedArrayBuffer, duties: readonly number[]): void {
   const words = new Int32Array(shared)
   let haveMoved = false
@@ -80,5 +83,7 @@ export function noteOthers(shared: SharedArrayBuffer, duties: readonly number[])
   if (haveMoved) Atomics.add(words, othersCommitsAt, 1)
 }
 
-/** A time that all threads share and that no clock sets back: as a number of 32 bits, of which differences alone count. */
+/**
+ * A time that all threads share and that no clock sets back: as a number of 32 bits, of which only differences count.
+ */
 export const monotonicMs = () => Number(process.hrtime.bigint() / 1_000_000n) | 0

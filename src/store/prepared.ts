@@ -11,9 +11,9 @@ import { onceAnEngine, runnerOf } from './running.js'
 import type { Read, Tables } from './schema/index.js'
 
 /**
- * A query that Kysely builds and compiles once and that then runs with other values: on the path of
- * every mail the building takes longer than SQLite does. It is compiled for each engine by itself. `build` sees placeholders in place of the
- * values; it must not look at them, only hand them to the builder.
+ * A query that Kysely builds and compiles once and that then runs with other values: on the path of every mail the
+ * building takes longer than SQLite does. It is compiled for each engine separately. `build` gets placeholders
+ * instead of values; it must not look at them, but only hand them to the builder.
  */
 export function prepared<Values extends object, Row>(
   build: (db: Read, values: Values) => Compilable<Row>,
@@ -29,7 +29,7 @@ export function prepared<Values extends object, Row>(
   }
 }
 
-/** Prepares the writing of one row; every row given has the same columns, null where there is nothing. */
+/** Prepares the insert of one row; every given row has the same columns, with null where there is nothing. */
 export function preparedInsert<T extends keyof Tables & string>(
   table: T,
 ): (tx: Read, row: Insertable<Tables[T]>) => Promise<unknown> {
@@ -44,15 +44,15 @@ export function preparedInsert<T extends keyof Tables & string>(
   }
 }
 
-// How many rows one statement has at most; larger ones are not faster, and take longer to compile.
+// The most rows of one statement; larger ones are not faster, and take longer to compile.
 const mostRowsAtOnce = 64
-// Up to so many go in one statement of just as many.
+// Up to so many rows are inserted by one statement of exactly as many.
 const fewRows = 4
 
 /**
- * Prepares the writing of many rows, in the fewest statements of 64, 32, 16, 8 or up to 4 rows, of which each is compiled
- * once. Bound values are taken over as they are, and in a third of the time that rows of a JSON array take. `end` says
- * what stands behind the rows, and resolves with what that returns.
+ * Prepares the insert of many rows, in the fewest statements of 64, 32, 16, 8 or up to 4 rows, each of which is
+ * compiled once. Values are bound unchanged, which takes a third of the time of rows in a JSON array. `end` adds what
+ * follows the rows, such as `returning`; the rows that it returns are the result.
  */
 export function preparedInsertAll<T extends keyof Tables & string, Row = never>(
   table: T,
@@ -90,9 +90,9 @@ export function preparedInsertAll<T extends keyof Tables & string, Row = never>(
 }
 
 /**
- * A query over rows of cells, which it finds by `boundCell`; compiled for 1, 4, 16 and 64 rows. What a width has more
- * is rows of nulls, over which a condition on their cells must pass. Bound values are taken over as they are: SQLite
- * reads the cells of a JSON array (`rowsOf`) anew each time that one is named, which takes twice as long.
+ * A query over rows of cells, which it finds by `boundCell`; compiled for 1, 4, 16 and 64 rows. Missing rows are
+ * filled with nulls, which a condition on their cells must not match. Values are bound unchanged: SQLite would parse
+ * a JSON array (`rowsOf`) again for each cell that is named, which takes twice as long.
  */
 export function preparedOver<Row>(
   width: number,
@@ -130,10 +130,7 @@ function linesOf(width: number, height: number) {
   return sql<{ column1: unknown }>`(values ${lines})`.as('line')
 }
 
-/**
- * Stands for a value while the query is compiled once; at each run the value of that name takes its
- * place.
- */
+/** Stands for a value while the query is compiled once; each run puts the value of that name in its place. */
 class Placeholder {
   readonly name: string
   constructor(name: string) {

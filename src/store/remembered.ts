@@ -1,7 +1,7 @@
 import { keepNewest } from '../bounded/index.js'
 import type { Clock } from '../clock/index.js'
 
-/** What decides who may send and from where: each mail asks for it, and it changes seldom. */
+/** The tables that decide who may send and from where: each mail asks for them, and they change seldom. */
 export const remembered = [
   'api_keys',
   'operator_keys',
@@ -10,14 +10,14 @@ export const remembered = [
   'receiving_rules',
 ] as const
 
-/** Another process, such as a command of the operator's, is heard of within this. */
+/** A change by another process, such as an operator's command, is seen within this time. */
 const longestMs = 1_000
 const maxRemembered = 10_000
 
 /**
- * Remembers what was read of the tables above, by a name, for a second at most, and not over a commit by which any
- * thread of this process changes one of them. What `lasts` says no to is looked up each time, so that nobody is
- * refused for what has passed.
+ * Remembers what was read from the tables above, by a name, for a second at most, and no longer than until any thread
+ * of this process commits a change to one of them. A result for which `lasts` says no is looked up each time, so that
+ * nobody is refused for a reason that has passed.
  */
 export function rememberRows<Found>(
   { store, clock }: { store: { changes(): number }; clock: Clock },

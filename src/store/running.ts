@@ -1,16 +1,13 @@
 import type { DialectAdapter, QueryExecutorProvider } from 'kysely'
 
-/** Tables that are read along their numbers, by who keeps a place in them. */
+/** Tables that are read along their numbers, by readers that keep their place. */
 export type NumberedLog = 'events' | 'consent' | 'emails' | 'webhook_jobs' | 'segment_changes'
 
-/**
- * Where statements run that are compiled already, past Kysely's plugins and promises: a connection of SQLite answers at
- * once, one to a server later.
- */
+/** Runs compiled statements without Kysely's plugins and promises: SQLite answers at once, a server later. */
 export interface Runner {
   /** See `fragments.ts`. */
   wholeTo(log: NumberedLog): number | Promise<number>
-  /** Whose SQL it takes: a text that was compiled for another engine is none of its own. */
+  /** The engine whose SQL it takes: a text that was compiled for another engine does not run here. */
   readonly engine: 'sqlite' | 'postgres'
   rowsOf(text: string, parameters: readonly unknown[]): unknown[] | Promise<unknown[]>
   /** See `readPages`. */
@@ -20,16 +17,16 @@ export interface Runner {
 /** What the database has on its disk, in pages, and whether it can shrink at all. */
 export interface FilePages {
   total: number
-  /** Used again before it grows; of PostgreSQL unknown, and 0. */
+  /** Free pages, which are used before the file grows; unknown with PostgreSQL, and 0. */
   free: number
   bytesEach: number
   shrinks: boolean
 }
 
-/** By the adapter that an engine makes for each of its databases: one with a plugin has the same. */
+/** By the adapter that an engine makes for each of its databases: a database with a plugin has the same adapter. */
 const runners = new WeakMap<DialectAdapter, Runner>()
 
-/** Statements on `db`, which an engine has made, run there. */
+/** Makes statements on `db`, which an engine has made, run with this runner. */
 export function runHere(db: QueryExecutorProvider, runner: Runner): void {
   runners.set(db.getExecutor().adapter, runner)
 }
@@ -40,10 +37,10 @@ export function runnerOf(db: QueryExecutorProvider): Runner {
   return runner
 }
 
-/** Whether each statement goes to a server and back: then one for many rows is worth more work in it. */
+/** Whether each statement needs a round trip to a server: then one for many rows is worth more work. */
 export const isRemote = (db: QueryExecutorProvider): boolean => runnerOf(db).engine === 'postgres'
 
-/** How large the database is. Of SQLite it stands in the first page of the file; a server looks at its files. */
+/** How large the database is. SQLite reads it from the first page of the file; a server looks at its files. */
 export const readPages = async (db: QueryExecutorProvider): Promise<FilePages> =>
   await runnerOf(db).pages()
 
@@ -53,7 +50,7 @@ export async function databaseBytes(db: QueryExecutorProvider): Promise<number> 
   return total * bytesEach
 }
 
-/** Keeps what is made once for each engine. */
+/** Keeps what `make` makes, once for each engine. */
 export function onceAnEngine<Made>(make: () => Made): (db: QueryExecutorProvider) => Made {
   const made: { [Engine in Runner['engine']]?: Made } = {}
   return (db) => {

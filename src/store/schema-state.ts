@@ -1,30 +1,33 @@
 import { type DatabasePlace, databaseCalled } from './place.js'
 
-/** The first migration. Numbers below it were of Posthorn before its first release, which no release reads. */
+/**
+ * The first migration. Lower numbers are from before Posthorn's first release, and no release reads such databases.
+ */
 export const baseline = '0101-baseline'
 
-/** How the schema of a database stands to the one that this release knows. */
+/** How the schema of a database relates to the one that this release knows. */
 export interface SchemaState {
   /**
-   * `none`: no release has begun it; `unreleased`: it is of before the first release; `newer`: it has migrations that
-   * this release does not know, and may not go on with; `ahead`: the next release has added to it, which works beside this one.
+   * `none`: no release has begun it; `unreleased`: it is from before the first release; `newer`: it has migrations
+   * that this release does not know and cannot work with; `ahead`: the next release has added to it, and can work
+   * beside this one.
    */
   kind: 'none' | 'unreleased' | 'older' | 'same' | 'ahead' | 'newer'
   /** The name of its last migration. */
   schema: string | undefined
-  /** The version of the release that wrote it last; undefined where no release has got so far. */
+  /** The version of the release that wrote it last; undefined where no release has written it completely. */
   writtenBy: string | undefined
-  /** Of one on a server: what releases of before have to know. */
+  /** For a database on a server: what earlier releases have to know. */
   rolling?: Rolling
   /** Migrations of this release that take something away, and wait for `posthorn database contract`. */
   uncontracted: readonly string[]
-  /** Those that it has to run before it can add what it adds. */
+  /** Migrations that have to be contracted before this release can add its own. */
   contractsFirst: readonly string[]
 }
 
-/** What tells whether a release may be beside the one that wrote a database last. */
+/** What decides whether a release may work beside the one that wrote a database last. */
 export interface Rolling {
-  /** The last migration that took away what releases of before it need; empty: none has. */
+  /** The last migration that removed something earlier releases need; empty: none has. */
   contracted: string
   /** The schemas that releases have brought it to, in order. */
   schemas: readonly string[]
@@ -36,25 +39,25 @@ export interface KnownSchema {
   contracting: ReadonlySet<string>
 }
 
-/** What is found in a database: its migrations in order, the last release that wrote it. */
+/** What a database says: its migrations in order, and the last release that wrote it. */
 export interface FoundSchema {
   executed: readonly string[]
   writtenBy: string | undefined
-  /** Of one on a server, which several releases may be over. */
+  /** For a database on a server, which several releases may use. */
   rolling?: Rolling
 }
 
-/** Whether a schema of that name is of before the first release. */
+/** Whether a schema of that name is from before the first release. */
 export const isUnreleased = (schema: string): boolean => schema < baseline
 
-/** What is said of a database of before the first release. */
+/** The message for a database from before the first release. */
 export const sayUnreleased = (place: DatabasePlace): string =>
   `${databaseCalled(place)} was made by Posthorn before its first release, and no release reads it: move that directory away, and make a new one ('posthorn setup' or 'posthorn init')`
 
 export function stateOf(found: FoundSchema, known: KnownSchema): SchemaState {
   const { executed, writtenBy, rolling } = found
   const schema = executed.at(-1)
-  // Whoever began it was killed before the first migration.
+  // The process that began it was killed before the first migration.
   if (schema === undefined)
     return {
       kind: 'none',
@@ -64,7 +67,7 @@ export function stateOf(found: FoundSchema, known: KnownSchema): SchemaState {
       contractsFirst: [],
     }
   const due = known.names.filter((name) => !executed.includes(name))
-  // One that nobody else may be over has them taken away at once.
+  // Where nobody else may use the database, removals happen at once.
   const uncontracted =
     rolling !== undefined && due.every((name) => known.contracting.has(name)) ? due : []
   return {
@@ -90,7 +93,7 @@ function kindOf({ executed, rolling }: FoundSchema, known: readonly string[]): S
   return executed.length < known.length ? 'older' : 'same'
 }
 
-/** Why a release that knows no schema after `latest` is not to work on such a database; undefined: it may. */
+/** Why a release that knows no schema after `latest` must not work on such a database; undefined: it may. */
 export function whyNotBeside(
   { contracted, schemas }: Rolling,
   latest: string,

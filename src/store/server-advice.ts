@@ -1,8 +1,8 @@
 import { ApiError } from '../errors/index.js'
 
 /**
- * What to do about an error that a server of PostgreSQL has told, by its SQLSTATE (PostgreSQL's manual, appendix A);
- * undefined for others. Begins in lower case.
+ * What to do about an error of a PostgreSQL server, by its SQLSTATE (PostgreSQL's manual, appendix A); undefined for
+ * others. Begins in lower case.
  */
 export function serverAdvice(error: unknown): string | undefined {
   const one = error instanceof ApiError ? error.cause : error

@@ -1,8 +1,8 @@
 import type { Store } from './store.js'
 
 /**
- * Looks again only when somebody has committed since the last look, and else answers the same: for what the database
- * alone decides, and is asked by the second. A look that fails is made again.
+ * Looks again only when somebody has committed since the last look, and else gives the same answer: for questions
+ * that only the database decides and that are asked every second. A failed look is made again.
  */
 export function sinceCommit<Asked extends unknown[], Found>(
   store: Pick<Store, 'commits'>,
@@ -10,7 +10,7 @@ export function sinceCommit<Asked extends unknown[], Found>(
 ): (...asked: Asked) => Promise<Found> {
   let last: { commits: number; found: Found } | undefined
   return async (...asked) => {
-    // Asked before: what is committed meanwhile is looked at by the next one.
+    // Read before the look: what is committed meanwhile is seen by the next look.
     const commits = store.commits()
     if (last?.commits !== commits) last = { commits, found: await look(...asked) }
     return last.found

@@ -6,20 +6,20 @@
  *   free ──take──▶ held ──release──▶ free, all waiters woken
  *                          └──────▶ handed to the longest waiter, once it was passed over often
  *
- * A turn that is always handed on would lie idle until its new holder's event loop comes round to
- * it (it may be signing mail), and everybody would go at the pace of the busiest thread. So whoever
- * is awake takes it, and a thread that was passed over some times gets it next, come what may.
+ * A turn that is always handed on would lie idle until its new holder's event loop gets to it (it may be signing
+ * mail), and all would go at the pace of the busiest thread. So a thread that is awake takes it, and a thread that
+ * was passed over several times gets it next in any case.
  *
- * A job writes a million rows, and nobody waits for one of them. It gives way: it ends its turn early when
- * the thread of the API (slot 0) waits, and hands that the turn.
+ * A job writes a million rows, and nobody waits for a single one. It gives way: it ends its turn early when the
+ * thread of the API (slot 0) waits, and hands the turn to that thread.
  *
- * Word 0 holds the holder's slot + 1 (0: free), word 1 dispenses tickets, then two words a slot: the
- * ticket it waits with (0: none) and how often it was passed over. A slot has at most one ticket,
- * because a thread's writes queue behind each other before they come here (`group-commit.ts`). Then come counts of
- * commits: those that changed what other threads remember (`remembered.ts`), those that changed anything, and those
- * that changed more than the signs of life; then a file descriptor of the process (`checkpoint.ts`), and how many
- * transactions a server was asked for, and how many of them are under way. Then what all threads know of this appliance as one of several (`own-node.ts`).
- * The last are a word a slot: how many of its threads have died.
+ * Word 0 holds the holder's slot + 1 (0: free), word 1 dispenses tickets, then two words a slot: the ticket it waits
+ * with (0: none) and how often it was passed over. A slot has at most one ticket, because a thread's writes queue
+ * behind each other before they come here (`group-commit.ts`). Then come counts of commits: those that changed what
+ * other threads remember (`remembered.ts`), those that changed anything, and those that changed more than the signs
+ * of life; then a file descriptor of the process (`checkpoint.ts`), and how many transactions a server was asked for,
+ * and how many of them are under way. Then what all threads know of this appliance as one of several (`own-node.ts`).
+ * At the end each slot has a word: how many of its threads have died.
  */
 const maxSlots = 22
 const holderAt = 0
@@ -41,13 +41,13 @@ const deathsAt = ownNodeAt + ownNodeWords
 const maxPassed = 3
 const clientsSlot = 0
 
-/** The slot of a command, which is a process of its own beside the appliance: their ids are never the same. */
+/** The slot of a command, which is a process beside the appliance, so that their ids never coincide. */
 export const commandSlot = 20
 
 /** The slot of the thread that writes the most rows in the least time. */
 export const bulkSlot = 13
 
-/** The memory by which threads take turns to write; for `joinTurns` in each of them. */
+/** The memory with which threads take turns to write; for `joinTurns` in each of them. */
 export function makeTurns(): SharedArrayBuffer {
   return new SharedArrayBuffer((deathsAt + maxSlots) * Int32Array.BYTES_PER_ELEMENT)
 }
@@ -55,26 +55,26 @@ export function makeTurns(): SharedArrayBuffer {
 /** What the threads of a process have asked a server for. */
 export interface TransactionCounts {
   begun: number
-  /** Of those, the ones of which nobody knows yet that they have ended. */
+  /** How many of these have not ended, as far as is known. */
   underWay: number
 }
 
 export interface WriteTurns {
   take(): Promise<void>
-  /** The holder gives way, and clients wait: it had better release soon. */
+  /** True when the holder gives way and clients wait: it should release soon. */
   isWanted(): boolean
   release(): void
-  /** What threads remember has changed, by a commit of this one. */
+  /** A commit of this thread has changed what threads remember. */
   noteChange(): void
   /** How many such commits there were: another number means another state. */
   changes(): number
-  /** This thread has committed a change: a deed, or nothing but the sign that the appliance is alive. */
+  /** This thread has committed a change: a deed, or only the sign that the appliance is alive. */
   noteCommit(isDeed: boolean): void
   commits(): { all: number; deeds: number }
-  /** The threads of this process ask a server for a transaction; it gave none, or it has ended. */
+  /** A thread of this process asks a server for a transaction; or the server gave none; or it has ended. */
   noteTransaction(what: 'asked' | 'none' | 'ended'): void
   transactions(): TransactionCounts
-  /** What `open` gave to whichever thread of the process asked first. */
+  /** The file that `open` returned to the first thread of the process that asked. */
   sharedFile(open: () => number): number
 }
 
@@ -142,19 +142,19 @@ export function forgetTurn(shared: SharedArrayBuffer, slot: number): void {
   takeBack(words, slot)
 }
 
-/** Of two who find at the same moment that the turn is a dead thread's, one releases it. */
+/** When two find at the same moment that a dead thread has the turn, only one releases it. */
 function takeBack(words: Int32Array, slot: number): void {
   if (Atomics.compareExchange(words, holderAt, slot + 1, 0) === slot + 1) release(words)
 }
 
 /**
- * The turn is not handed to the longest waiting thread but offered to all, as a thread that is
- * awake takes it sooner; only one that was passed over too often gets it by name.
+ * The turn is not handed to the longest waiting thread but offered to all, because a thread that is awake takes it
+ * sooner; only a thread that was passed over too often gets it directly.
  */
 function release(words: Int32Array): void {
   let longest: { slot: number; ticket: number; deaths: number } | undefined
   for (let slot = 0; slot < maxSlots; slot++) {
-    // Before its ticket: whoever dies after this is found out below.
+    // Read before its ticket, so that a death after this is noticed below.
     const deaths = Atomics.load(words, deathsAt + slot)
     const ticket = Atomics.load(words, slotsAt + slot)
     if (ticket !== 0 && (longest === undefined || ticket < longest.ticket)) {
@@ -167,7 +167,7 @@ function release(words: Int32Array): void {
   }
   const { slot, deaths } = longest
   giveTo(words, slot + 1)
-  // It died meanwhile: its supervisor may have looked before it was given the turn.
+  // The thread died meanwhile: its supervisor may have looked before it was given the turn.
   if (Atomics.load(words, deathsAt + slot) !== deaths) takeBack(words, slot)
 }
 

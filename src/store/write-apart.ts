@@ -1,21 +1,21 @@
 import { isPassing } from './fault.js'
 import type { Tx, Write } from './writing.js'
 
-/** What became of items that were to be written together. */
+/** What happened to items that were to be written together. */
 export interface WrittenApart<T, R = unknown> {
   written: T[]
-  /** What `work` said of them, a result a transaction. */
+  /** The results of `work`, one for each transaction. */
   results: R[]
-  /** Those that cannot be written, each for a reason of its own. */
+  /** The items that cannot be written, each for a reason of its own. */
   faults: { item: T; error: unknown }[]
-  /** Not written, for a reason that passes (`cause`): to be written later. */
+  /** The items that were not written, for a reason that passes (`cause`): they are to be written later. */
   left: T[]
   cause?: unknown
 }
 
 /**
- * Writes items in one transaction; when one of them undoes it, each in a transaction of its own, so
- * that it keeps none of the others. Never rejects.
+ * Writes items in one transaction; when one of them undoes it, each in a transaction of its own, so that the others
+ * are written. Never rejects.
  */
 export async function writeApart<T, R>(
   write: Write,
@@ -41,8 +41,8 @@ export async function writeApart<T, R>(
 }
 
 /**
- * Does `work` for one item after another: a fault of an item's own is told to `onFault`, and the others go
- * on. Rejects with a fault that passes, and then has left out the rest.
+ * Does `work` for one item after another: an item's own fault is told to `onFault`, and the others go on. Rejects
+ * with a fault that passes, and then leaves out the rest.
  */
 export async function eachApart<T>(
   items: Iterable<T>,

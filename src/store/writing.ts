@@ -6,9 +6,9 @@ export type Tx = Kysely<Tables>
 export type Write = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
 
 /**
- * Writes some items by statements of many rows; tells of each, in their order, its result or the error that
- * refuses it alone, of which it then has written nothing. When it throws, all that it wrote is undone, and it
- * is called again with fewer of them, until the item at fault stands alone.
+ * Writes some items with statements for many rows. It returns for each, in their order, its result or an error that
+ * refuses only this item, for which it has then written nothing. When it throws, everything that it wrote is undone,
+ * and it is called again with fewer items, until the item at fault is alone.
  */
 export type WriteTogether<Item, Result> = (
   tx: Tx,
@@ -16,10 +16,10 @@ export type WriteTogether<Item, Result> = (
 ) => Promise<readonly (Result | Error)[]>
 
 /**
- * Makes the way of a hot kind of write: items that wait next to each other are handed to `together` at once.
- * `weigh` says for how many small ones an item stands; 1 if not given. `letGo` is called with each item once it is
- * committed: it is not written again, and its caller waits for the disk alone. All that a thread writes, by whatever
- * way, is written in the order of the calls.
+ * Makes the function for a frequent kind of write: items that wait next to each other are handed to `together` at
+ * once. `weigh` says how many small items an item counts as; 1 if not given. `letGo` is called with each item once it
+ * is committed: it is not written again, and its caller only waits for the disk. Everything that a thread writes, in
+ * whichever way, is written in the order of the calls.
  */
 export type Gather = <Item, Result>(
   together: WriteTogether<Item, Result>,
@@ -27,7 +27,7 @@ export type Gather = <Item, Result>(
   letGo?: (item: Item) => void,
 ) => (item: Item) => Promise<Result>
 
-/** Each item in a `write` of its own: for a store whose every write is to be seen, and that has few. */
+/** Each item in a `write` of its own: for a store with few writes, each of which is to be seen. */
 export const gatherAlone =
   (write: Write): Gather =>
   (together) =>
@@ -38,13 +38,13 @@ export const gatherAlone =
       return result as Exclude<typeof result, undefined>
     })
 
-/** What is written as one: it is undone as a whole, or not at all. */
+/** A unit of writing: it is undone as a whole, or not at all. */
 export interface Writing {
-  /** Of `gather`: its statements decide by their own conditions, not by what was read before them. */
+  /** True for `gather`: its statements decide by their own conditions, and not by what was read before. */
   readonly isGathered: boolean
   /** How many callers wait for it. */
   size(): number
-  /** Resolves with what tells each caller, once it is on disk. */
+  /** Resolves with the functions that answer each caller, for when it is on disk. */
   run(tx: Tx): Promise<(() => void)[]>
   fail(error: unknown): void
   /** It is committed: `run` is not called again. */
@@ -53,10 +53,10 @@ export interface Writing {
   halves(): Writing[]
 }
 
-// As much as takes a few milliseconds; others wait meanwhile, clients among them.
+// Work for a few milliseconds; others wait meanwhile, clients among them.
 const maxWeight = 100
 
-/** The ways to write what then waits in `pending`; whoever takes it from there has begun with it. */
+/** The functions that put writings into `pending`; whoever takes one from there has begun with it. */
 export function makeWriters(
   pending: readonly Writing[],
   add: (writing: Writing) => void,

@@ -57,7 +57,7 @@ export function makeClients(deps: ClientDeps) {
   )
 
   return {
-    /** Throws an `ApiError` for a password that is no key, or one that may not send from there. */
+    /** Throws an `ApiError` for a password that is not a key, and for a key that may not send from there. */
     async byKey(password: string, address: string): Promise<Client> {
       const check = async (): Promise<Principal> => {
         const principal = await deps.checkKey(password, () => address)

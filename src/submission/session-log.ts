@@ -19,7 +19,7 @@ const trimEveryMs = 60_000
 const maxWaiting = 2_000
 // Rows in a transaction: mail that is being accepted waits for no more than these.
 const batch = 200
-// The share of sessions without a log-in, most of them scanners, of which there is no end.
+// The share that is kept for sessions without a log-in: most of them are scanners, which never end.
 const anonymousShare = 0.1
 
 const insertSession = preparedInsert('submission_sessions')

@@ -36,7 +36,7 @@ export interface SubmissionTransactionDeps extends HandInDeps {
 export const maxRecipients = 50
 // Messages in a connection; a program with more opens another one, which may find that the key was deleted.
 const maxMessages = 1_000
-// RFC 4954 §4: slow enough that guessing is no use, short enough for a person.
+// RFC 4954 §4: long enough to make guessing useless, and short enough for a person.
 const failedLoginMs = 1_000
 // The parameters of MAIL that are offered. AUTH= (RFC 4954 §5) has to be known, and says nothing
 // here.

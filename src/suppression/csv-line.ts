@@ -137,6 +137,6 @@ function csvCell(text: string): string {
   return /[",;\t\r\n']|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-/** A cell as it was before an export made text of it. */
+/** A cell as it was before an export turned it into text. */
 export const withoutApostrophe = (cell: string): string =>
   formula.test(cell) ? cell.replace(/^'/, '') : cell

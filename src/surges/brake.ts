@@ -15,9 +15,9 @@ import type { SurgeSource } from './surge.js'
 
 /** `[protection.surges]`. */
 export interface SurgeSettings {
-  /** Mails an hour below which nothing is a surge; 0: no surge is looked for. */
+  /** Mails an hour below which nothing is a surge; 0: surges are not looked for. */
   readonly minimum: number
-  /** How many times as many as usual. */
+  /** A surge has this many times the usual mails. */
   readonly times: number
 }
 
@@ -30,7 +30,7 @@ export interface Braked {
 /** What an account hands in, in the transaction that accepts it. */
 interface Standing {
   billing: AccountBilling
-  /** These mails are counted in it. */
+  /** The hour's count, which includes these mails. */
   hour: HourOfAccount
   now: number
   requests: readonly Braked[]
@@ -45,31 +45,34 @@ interface BrakeDeps {
     addresses: Iterable<string>,
     before?: number,
   ) => Promise<Set<string>>
-  /** What is known of an account's hour, for as long as that lasts. */
+  /** What is known of each account's hour, for as long as the hour lasts. */
   remembered: Map<string, SeenOfHour>
 }
 
-/** An account's hour, as far as it was looked at. */
+/** What was found out about an account's hour. */
 export interface SeenOfHour {
   hour: number
-  /** How many mails an hour of the account has as a rule. */
+  /** How many mails the account usually has in an hour. */
   usual: number
-  /** How many new recipients were counted by a process of before. */
+  /** How many new recipients an earlier process had counted. */
   counted: number
-  /** Those that were counted since: a mailing list's tenth mail goes to nobody new. Undefined: none was looked at yet. */
+  /**
+   * New recipients counted since. Each counts once: a mailing list's tenth mail goes to nobody new. Undefined: none was
+   * looked at yet.
+   */
   fresh: Set<string> | undefined
 }
 
-/** Who is not mailed until somebody decides, and why. */
+/** The recipients who get no mail until somebody decides, and why. */
 export interface HeldMail {
   reason: string
   addresses: ReadonlySet<string>
 }
 
 /**
- * Tells whose mail of these is to be held; undefined, at the price of a comparison, as long as the account hands in no more than
- * half of `settings.minimum` within the hour. Beyond it what is usual is looked up, and beyond half of ten times that every
- * recipient, of whom those that are new are counted, each once.
+ * Tells whose mail must be held. As long as the account hands in no more than half of `settings.minimum` within the
+ * hour, this is undefined and costs one comparison. Beyond it the usual number is looked up. Beyond half of ten times
+ * the usual, every recipient is looked up, and each new one is counted once.
  *
  * | | mail to whom it has mailed | mail to whom it never mailed |
  * | --- | --- | --- |
@@ -114,7 +117,7 @@ export async function brakeSurge(
   return { reason: reasonOf(surgeId), addresses }
 }
 
-// Accounts that are beyond half of the least number of mails within one hour.
+// How many accounts beyond half of `minimum` within one hour are remembered.
 const mostRemembered = 1_000
 
 /** An account that hands in much all day is looked up once an hour. */
@@ -132,10 +135,10 @@ async function seenOf(
   return seen
 }
 
-/** What `queue show` says of what is held; the id leads to the rest. */
+/** What `queue show` says about held mail; the id leads to the rest. */
 const reasonOf = (id: string) => `far more mail to new recipients than usual (surge ${id})`
 
-/** Those of the recipients whom the account never mailed. The simulator's are nobody. */
+/** The recipients whom the account never mailed. The simulator's addresses do not count. */
 async function freshAmong(
   tx: Tx,
   { neverMailed }: BrakeDeps,
@@ -158,12 +161,12 @@ const countOf = (requests: readonly Braked[], addresses: ReadonlySet<string>) =>
     0,
   )
 
-// Of the mails before so many are looked at, evenly spread: the count may come to be less than it was, by half at most.
+// How many of the earlier mails are looked at, evenly spread: the count may be too small, by half at most.
 const sampled = 200
-// An index alone is read: 10 ms, once an hour of an account that is far beyond its usual.
+// Only an index is read: 10 ms, once an hour for an account that is far beyond its usual number.
 const mostSeen = 50_000
 
-/** To whom mails of the hour so far went that the account had not mailed before it. */
+/** The recipients of this hour's earlier mails whom the account had not mailed before the hour. */
 async function freshOfSample(
   tx: Tx,
   { neverMailed }: BrakeDeps,
@@ -186,7 +189,7 @@ async function freshOfSample(
   return await neverMailed(tx, accountId, new Set(addresses), began)
 }
 
-/** Of `Name <address>` or an address. */
+/** The addresses in a list of `Name <address>` or plain addresses. */
 const addressesIn = (toList: string): string[] =>
   (storedTexts(toList) ?? []).map((text) => /<([^<>]*)>\s*$/.exec(text)?.[1] ?? text)
 
@@ -224,7 +227,7 @@ async function openSurge(
   await setSurge(tx, accountId, { surgeId: id })
 }
 
-/** Adds what is held now to the surge. */
+/** Adds the mails held now to the surge. */
 async function addHeld(
   tx: Tx,
   surgeId: string,
@@ -248,7 +251,7 @@ async function addHeld(
 const mailsOf = (sources: readonly SurgeSource[]) =>
   sources.reduce((sum, { mails }) => sum + mails, 0)
 
-// A thief may come from thousands of addresses: what is beyond these is one entry of no key and no address.
+// A thief may come from thousands of addresses: sources beyond this number share one entry without key and address.
 const mostSources = 20
 
 function addSources(

@@ -9,18 +9,18 @@ import { settled } from '../notices/index.js'
 import type { Read, Store, SurgeRow, Tx } from '../store/index.js'
 import { findAnySurge, type Surge } from './surge.js'
 
-/** What becomes of what is held: it leaves, or fails. */
+/** What happens to held mail: it leaves, or fails. */
 export type SurgeDecision = NonNullable<SurgeRow['decision']>
 
-// By then the hours of the surge are among what is usual.
+// After that time the surge's hours count as usual ones.
 const unbrakedMs = dayMs
 
-/** Why what was held has failed, which its senders are told. */
+/** Why the held mail has failed, as its senders are told. */
 const givenUp = 'it was part of a surge of mail to new recipients that was given up'
 
 /**
- * Decides about a surge, in a write of the caller's; throws a 404, and a 409 where somebody has decided before. What is held
- * follows in the background (`finishDecided`).
+ * Decides about a surge, in a write of the caller's. Throws a 404, and a 409 where somebody has decided before. The
+ * held mail follows in the background (`finishDecided`).
  */
 export async function decideSurge(
   tx: Tx,
@@ -42,14 +42,14 @@ export async function decideSurge(
   return await findAnySurge(tx, id)
 }
 
-/** Carries out what was decided, and what a kill has broken off. Resolves with whether all of it is done. */
+/** Carries out decisions, also those that a kill has broken off. Resolves with whether all is done. */
 export async function finishDecided(
   deps: {
     store: Store
     clock: Clock
     log: Log
     land: LandEvents
-    /** Much may be due at once: the outbound threads are to look through the queue. */
+    /** Tells the outbound threads to look through the queue, as much may be due at once. */
     look?: () => void
   },
   signal?: AbortSignal,
@@ -79,7 +79,7 @@ export async function finishDecided(
   return true
 }
 
-/** When the account's next surge began: what is held since is of that one. */
+/** When the account's next surge began: mail held since then belongs to that one. */
 async function nextSurgeAt(read: Read, accountId: string, id: string): Promise<number | undefined> {
   const next = await read
     .selectFrom('surges')
@@ -93,8 +93,8 @@ async function nextSurgeAt(read: Read, accountId: string, id: string): Promise<n
 }
 
 /**
- * Throws a 403 where the key that asks for a release has handed in what is held, or was made after it began: a thief who has
- * a full key would release his own mail, or make another key that does.
+ * Throws a 403 where the key that asks for a release has handed in the held mail, or was made after the surge began: a
+ * thief with a full key would release his own mail, or make another key that does.
  */
 export async function refuseOwnKey(read: Read, surge: Surge, by: Principal): Promise<void> {
   const { createdAt } = await findKey(read, by.accountId, by.keyId)

@@ -1,8 +1,8 @@
 /**
- * Surges: an account that hands in far more than it usually does, to people whom it never mailed, as whoever has stolen a
- * key does. What must hold: mail to whom an account has mailed before goes on whatever happens; nothing that was accepted
- * is lost, it is held; a surge stands until the operator or an owner decides, and a decision is carried out whoever dies
- * when; an account without one costs the acceptance one comparison. See README.md.
+ * Surges: an account hands in far more than usual, to people whom it never mailed, as the thief of a key does. What
+ * must hold: mail to people whom an account has mailed before goes on whatever happens; accepted mail is never lost, it
+ * is held; a surge stands until the operator or an owner decides; a decision is carried out, whatever process dies
+ * meanwhile; an account without a surge costs the acceptance one comparison. See README.md.
  */
 export {
   type Braked,

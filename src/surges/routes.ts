@@ -9,7 +9,7 @@ import { findSurge, shownSurge, surgesOf } from './surge.js'
 
 const mostListed = 100
 
-/** `/v1/surges`: what is held, and what becomes of it. */
+/** `/v1/surges`: what is held, and decisions about it. */
 export function surgeRoutes(
   api: Api<Principal>,
   { store, clock }: { store: Store; clock: Clock },

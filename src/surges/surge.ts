@@ -2,16 +2,18 @@ import { isoTime } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Read, SurgeRow } from '../store/index.js'
 
-/** Which key handed in mail that was held, and from which address. */
+/** Which key handed in the held mail, and from which address. */
 export interface SurgeSource {
-  /** Null: no key, as in a trusted network and in the dashboard; or those beyond the first twenty together. */
+  /**
+   * Null: without a key, as in a trusted network and in the dashboard; or all sources after the first twenty together.
+   */
   keyId: string | null
-  /** Empty where it could not be told. */
+  /** Empty where it is not known. */
   address: string
   mails: number
 }
 
-/** A surge as it stands. */
+/** A surge and its state. */
 export interface Surge {
   id: string
   accountId: string
@@ -27,7 +29,7 @@ export interface Surge {
   endedAt: number | null
 }
 
-/** The account's surges, the newest first, from before `before` on. */
+/** The account's surges, the newest first; with `before` only older ones. */
 export async function surgesOf(
   read: Read,
   accountId: string,
@@ -51,14 +53,14 @@ export async function findSurge(read: Read, accountId: string, id: string): Prom
   return surge
 }
 
-/** For the operator: whichever account has it. Throws a 404. */
+/** For the operator: a surge of any account. Throws a 404. */
 export async function findAnySurge(read: Read, id: string): Promise<Surge> {
   const surge = await anySurge(read, id)
   if (surge === undefined) throw noSurge(id)
   return surge
 }
 
-/** Those of all accounts about which nobody has decided yet; an account has one at most. */
+/** The undecided surges of all accounts; each account has one at most. */
 export async function openSurges(read: Read, limit: number): Promise<Surge[]> {
   const rows = await read
     .selectFrom('subscriptions')
@@ -83,7 +85,7 @@ async function anySurge(read: Read, id: string): Promise<Surge | undefined> {
 const noSurge = (id: string) =>
   new ApiError('not_found', `There is no surge ${id.slice(0, 60)} of this account`)
 
-/** With the names of the keys, deleted ones too. */
+/** Adds the names of the keys, also of deleted ones. */
 async function withNames(read: Read, rows: readonly SurgeRow[]): Promise<Surge[]> {
   const sources = rows.map((row) => JSON.parse(row.sources) as SurgeSource[])
   const ids = sources.flat().flatMap(({ keyId }) => keyId ?? [])
@@ -111,7 +113,7 @@ async function withNames(read: Read, rows: readonly SurgeRow[]): Promise<Surge[]
   }))
 }
 
-/** As the API and the commands answer it. */
+/** The form in which the API and the commands answer it. */
 export const shownSurge = ({ accountId: _, ...surge }: Surge) => ({
   id: surge.id,
   beganAt: isoTime(surge.beganAt),

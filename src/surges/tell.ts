@@ -14,12 +14,12 @@ export interface SurgeMail {
   text: string
 }
 
-// Accounts have one open surge at most, so that more wait only after an incident.
+// Accounts have at most one open surge, so more wait only after an incident.
 const perRun = 20
 
 /**
- * Tells the operator, by a notice that is mailed at once, and the owners, by a mail each, of surges that nobody was told of, in
- * the transaction that remembers it.
+ * Tells the operator of new surges by a notice that is mailed at once, and each owner by a mail. The same transaction
+ * remembers that they were told.
  */
 export async function announceSurges(
   deps: {
@@ -35,7 +35,7 @@ export async function announceSurges(
   const rows = await store.read
     .selectFrom('surges')
     .select('id')
-    // A literal, or SQLite does not see that the index has all of them.
+    // A literal: with a parameter SQLite does not see that the index covers this.
     .where('announced', '=', sql.lit(0))
     .orderBy('id')
     .limit(perRun)
@@ -50,7 +50,7 @@ export async function announceSurges(
     await store.write(async (tx) => {
       const now = clock.now()
       await tx.updateTable('surges').set({ announced: 1 }).where('id', '=', id).execute()
-      // Somebody who looks at the page may have been faster.
+      // Somebody who looked at the page may have been faster.
       if (decision !== null) return
       await notice(tx, {
         kind: 'surge',

@@ -50,8 +50,8 @@ interface Route {
 }
 
 /**
- * Sends what waits in `webhook_jobs`, each endpoint by itself, and writes down what came of it. There is one courier
- * in an appliance; of several nodes each sends for some of the endpoints. Only its memory knows what it has begun, so
+ * Sends what waits in `webhook_jobs`, each endpoint by itself, and writes down the results. There is one courier in
+ * an appliance; of several nodes each sends for some of the endpoints. Only its memory knows what it has begun, so
  * after a kill that is sent again.
  */
 export async function openCourier(deps: CourierDeps): Promise<Courier> {

@@ -15,7 +15,7 @@ export interface Life {
   endsAt: number
 }
 
-/** An authority that signs what requests for certificates ask for, with a life that the test says. */
+/** An authority that signs what requests for certificates ask for; the test sets the life. */
 export async function testAuthority() {
   const newKeys = () => webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
   const keys = await newKeys()
@@ -31,7 +31,7 @@ export async function testAuthority() {
   return {
     /** PEM. */
     root: root.toString('pem'),
-    /** The names of a request, as DER in base64url; undefined when its signature is not its key's. */
+    /** The names of a request, as DER in base64url; undefined when its key did not sign it. */
     async namesOf(csr: string): Promise<string[] | undefined> {
       const request = new Pkcs10CertificateRequest(Buffer.from(csr, 'base64url'))
       if (!(await request.verify())) return undefined
@@ -48,7 +48,7 @@ export async function testAuthority() {
     ): Promise<string> {
       const request = new Pkcs10CertificateRequest(Buffer.from(csr, 'base64url'))
       const publicKey = isForOther ? (await newKeys()).publicKey : await request.publicKey.export()
-      // The first byte is above 127, for the zero that DER puts before it.
+      // The first byte is above 127, so that DER puts a zero before it.
       const serialNumber = `f0${(++serial).toString(16).padStart(16, '0')}`
       const leaf = await X509CertificateGenerator.create({
         serialNumber,
@@ -69,7 +69,7 @@ export async function testAuthority() {
   }
 }
 
-/** RFC 7515 §5.2: what a request says, once its signature is found to be the key's. */
+/** RFC 7515 §5.2: the content of a request, once its signature has been verified. */
 export function readJws(
   text: string,
   keyOf: (header: JwsHeader) => JsonWebKey | undefined,

@@ -9,17 +9,17 @@ import type { TestCertificate } from './tls.js'
 export interface Behaviour {
   /** `later` leaves orders pending until `decide` is called. */
   validation: 'at once' | 'later'
-  /** So many requests more are refused for their nonce. */
+  /** How many more requests are refused for their nonce. */
   badNonces: number
-  /** Every order is refused so: type and detail, and seconds of a Retry-After. */
+  /** Every order is refused with this type and detail, and with the seconds of a Retry-After. */
   refusal: { type: string; detail: string; retryAfter?: number } | undefined
   /** Orders of these names are refused by `rateLimited`. */
   limited: RegExp | undefined
-  /** Of every answer: 503, a redirect, an endless body, or none at all. */
+  /** What every answer is: 503, a redirect, an endless body, or none at all. */
   fault: 'unavailable' | 'redirect' | 'endless' | 'silent' | undefined
-  /** The same, 503, of these requests alone: `POST /finalize/1`. */
+  /** Only these requests get a 503, such as `POST /finalize/1`. */
   failsAt: RegExp | undefined
-  /** These are never answered. */
+  /** These requests are never answered. */
   hangsAt: RegExp | undefined
   /** How long certificates are good. */
   life: (now: number) => Life
@@ -28,7 +28,7 @@ export interface Behaviour {
   renewal: (Life & { retryAfter: number }) | undefined
   /** RFC 8555 §7.3.4: new accounts have to be bound to this one, by its key (base64url). */
   bound: { kid: string; hmacKey: string } | undefined
-  /** What the DNS has of TXT records; undefined: names are proved by HTTP-01. */
+  /** The TXT records in the DNS; undefined: names are proved by HTTP-01. */
   txt: ((name: string) => readonly string[]) | undefined
 }
 
@@ -63,8 +63,8 @@ export interface AcmeDirectory {
 const dayMs = 86_400_000
 
 /**
- * A directory of RFC 8555 over HTTPS on a free port: nonces, accounts and signatures are checked, HTTP-01 is asked at
- * `port80` of 127.0.0.1 by a real request, requests for certificates are verified.
+ * A directory of RFC 8555 over HTTPS on a free port: nonces, accounts and signatures are checked, HTTP-01 is checked
+ * by a real request to `port80` of 127.0.0.1, and requests for certificates are verified.
  */
 export async function acmeDirectory(
   t: { teardown(stop: () => unknown): void },

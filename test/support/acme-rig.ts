@@ -23,7 +23,7 @@ export interface AcmeTls {
   valid: TestCertificate
 }
 
-/** The settings that lead to a directory, as the environment; its authority is trusted by a file. */
+/** The settings for a directory, as environment variables; a file makes its authority trusted. */
 export function acmeSettings(dataDir: string, { url }: AcmeDirectory, { ca }: AcmeTls) {
   const caFile = join(dataDir, 'directory-ca.pem')
   writeFileSync(caFile, ca.cert)
@@ -35,7 +35,7 @@ export function acmeSettings(dataDir: string, { url }: AcmeDirectory, { ca }: Ac
   }
 }
 
-/** What gets certificates, without an appliance around it: a fake clock, a directory, and a listener of its own. */
+/** The code that gets certificates, without an appliance: with a fake clock, a directory and a listener. */
 export async function acmeRig(
   t: Test,
   tls: AcmeTls,
@@ -122,7 +122,7 @@ export async function challengeListener(
   return { port: (server.address() as AddressInfo).port, asked }
 }
 
-/** The certificate that a client is offered for the name; undefined where nobody answers, or none is. */
+/** The certificate that a client is offered for the name; undefined where nobody answers, or none is offered. */
 export function offeredAt(port: number, servername: string) {
   return new Promise<{ serial: string; issuer: string; endsAt: number } | undefined>((resolve) => {
     const socket = tlsConnect({ host: '127.0.0.1', port, servername, rejectUnauthorized: false })

@@ -76,7 +76,7 @@ export async function openAutomations(t: Test, options: PosthornOptions = {}) {
       if (status !== 200) throw new Error(`${status} ${JSON.stringify(json)}`)
       return id
     },
-    /** Sends an event that is taken in; resolves with the answer. */
+    /** Sends an event that must be accepted; resolves with the answer. */
     event: async (body: object) => {
       const { status, json } = await call('POST', '/v1/events/send', body)
       if (status !== 202) throw new Error(`${status} ${JSON.stringify(json)}`)
@@ -94,7 +94,7 @@ export async function openAutomations(t: Test, options: PosthornOptions = {}) {
         const found = await run(id)
         return ['running', 'waiting'].includes(found.status) ? undefined : found
       }),
-    /** The mail of this id as it has come to the sandbox. */
+    /** The mail of this id as it came to the sandbox. */
     mail: async (emailId: string) => {
       const { to } = await posthorn.until(emailId, ({ status }) => status === 'delivered')
       const found = await until(`mail ${emailId}`, async () => {

@@ -8,7 +8,7 @@ import { prepared } from '../../src/store/index.js'
 import { suppress } from '../../src/suppression/index.js'
 import { openEngine } from './automation-rig.js'
 
-/** The rig of an engine, whose time passes from one due step to the next, as in a simulation. */
+/** The rig of an engine whose time jumps from one due step to the next, as in a simulation. */
 export async function openTimeline(t: Test) {
   const rig = await openEngine(t)
   const { store, clock, accountId } = rig
@@ -35,9 +35,9 @@ export async function openTimeline(t: Test) {
     settle: async (): Promise<void> => {
       while (await runSome(deps, accountId));
     },
-    /** What `passUntil` does at each time at which something is due; a test may put more into it. */
+    /** What `passUntil` does at each time at which something is due; a test may replace it. */
     step: async (): Promise<void> => await timeline.settle(),
-    /** Lets the engine run what is due before then, each at its time; afterwards it is that time. */
+    /** Lets the engine run everything that is due before `at`, each at its time; afterwards the clock shows `at`. */
     passUntil: async (at: number): Promise<void> => {
       for (;;) {
         const [next] = await nextDue(store.read, {})

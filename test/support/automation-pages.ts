@@ -31,11 +31,11 @@ export async function openAutomationPages(t: Test) {
     /** Somebody else of the account. */
     as,
     from: 'Shop <news@sender.test>',
-    /** A call of the API, whatever comes of it. */
+    /** A call of the API, whatever the answer is. */
     ask,
-    /** One that must not be refused. */
+    /** A call that must not be refused. */
     call,
-    /** Writes words of the account into the mails of a recipe, which cannot be turned on before that. */
+    /** Writes the account's words into the mails of a recipe, which cannot be turned on before that. */
     async writeMails(id: string) {
       const { steps } = await call('GET', `/v1/automations/${id}`)
       for (const { type, config } of steps) {
@@ -43,7 +43,7 @@ export async function openAutomationPages(t: Test) {
         await call('PATCH', `/v1/templates/${config.template}`, { html: '<p>Our own words</p>' })
       }
     },
-    /** Makes an automation of a recipe by the page; resolves with where it is written. */
+    /** Makes an automation from a recipe by the page; resolves with the address of its editor. */
     async made(
       fields: Record<string, string>,
     ): Promise<{ id: string; edit: string; page: string }> {
@@ -58,7 +58,7 @@ export async function openAutomationPages(t: Test) {
   }
 }
 
-/** The same, whose pages are without what only lets words break. */
+/** The same person, whose pages come without the tags that only let words break. */
 function reading(person: LoggedIn): LoggedIn {
   const read = async (answer: ReturnType<LoggedIn['get']>) => {
     const { text, ...more } = await answer

@@ -60,7 +60,7 @@ export const wait = (key: string, eventName: string, more: object = {}) => ({
   config: { eventName, ...more },
 })
 
-/** Connections from each step to the next: of a wait where the event came, of a condition where it is met. */
+/** Connections from each step to the next: from a wait where the event came, from a condition where it is met. */
 export function inARow(steps: Steps): object[] {
   const named = steps as readonly { key: string; type: string }[]
   return named.slice(1).map(({ key: to }, place) => {
@@ -159,7 +159,7 @@ export async function openEngine(
       await enableAutomation(deps, await billing(), id)
       return id
     },
-    /** Enables it in a new version. */
+    /** Enables the automation in a new version. */
     revise: async (id: string, steps: Steps, { connections, settings }: Graph = {}) => {
       await disableAutomation(deps, accountId, id)
       const changes = { steps, connections: connections ?? inARow(steps), settings }
@@ -194,7 +194,7 @@ export async function openEngine(
       await rig.work()
     },
     run: (id: string) => findRun(store.read, accountId, id),
-    /** What a run came to so far: `key result` in a row. */
+    /** The results of a run so far: `key result` in a row. */
     story: async (id: string): Promise<string> => {
       const { history } = await rig.run(id)
       return history.map(({ step, result }) => `${step} ${result}`).join(', ')
@@ -207,7 +207,7 @@ export async function openEngine(
         .select(['emails.id', 'to_list', 'subject', 'type', 'class', 'automation_step_id'])
         .orderBy('emails.id')
         .execute(),
-    /** Counters are what rows say, whatever has happened. */
+    /** Checks that the counters match the rows, whatever has happened. */
     counted: async (id: string): Promise<void> => {
       const live = await store.read
         .selectFrom('automation_live')
@@ -250,7 +250,7 @@ export const minuteMs = 60_000
 export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs
 
-/** The clock goes on while somebody rests between writes. */
+/** Moves the clock on while the work rests between writes. */
 export async function passing<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
   let done = false
   const settled = work.finally(() => {

@@ -7,7 +7,7 @@ import { silentLog } from '../../src/log/index.js'
 import { startShell } from '../dashboard/shell/start.js'
 import { openEngine, passing } from './automation-rig.js'
 
-/** The engine and the pages about automations over one store and one clock of the test's own, before an owner. */
+/** The engine and the pages of automations, over one store and one test clock, used by an owner. */
 export async function openAutomationShell(t: Test) {
   const rig = await openEngine(t)
   const { store, clock, accountId } = rig
@@ -41,7 +41,7 @@ export async function openAutomationShell(t: Test) {
       const got = await passing(clock, shell.post(base + path, body))
       if (got.status !== 303) throw new Error(`${path}: ${got.status} ${got.text}`)
     },
-    /** So many people, each with a `signup`. */
+    /** Adds so many people, each with a `signup`. */
     begin: async (people: number): Promise<void> => {
       const billing = await rig.billing()
       for (let from = 0; from < people; from += 100) {

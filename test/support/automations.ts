@@ -11,7 +11,7 @@ import type { Json, JsonObject } from '../../src/json/index.js'
 import type { Rule } from '../../src/rules/index.js'
 import { seeded } from '../shaping/seeded.js'
 
-/** Random definitions, contacts and what happens to them: the same for the same seed. */
+/** Randomness for definitions, contacts and their events: the same for the same seed. */
 export interface Chance {
   /** A whole number below `bound`. */
   upTo(bound: number): number
@@ -49,7 +49,7 @@ export interface DefinitionOptions {
   from?: string
   endpointId?: string
   settings?: boolean
-  /** Rules ask what became of mail. */
+  /** Rules may ask what happened to mail. */
   engagement?: boolean
 }
 
@@ -87,7 +87,7 @@ export function randomDefinition(chance: Chance, options: DefinitionOptions = {}
     steps.push(step)
     open.push(...edgesOf(step))
   }
-  // Some of the ends that are left lead anywhere, also back.
+  // Some of the remaining ends lead anywhere, also back.
   for (const edge of open) {
     if (edge.from !== 'start' && once(2)) {
       connections.push({ ...edge, to: oneOf(steps.slice(1)).key })
@@ -196,10 +196,10 @@ function edgesOf({ key: from, type, config }: StepDefinition) {
   return edges('default')
 }
 
-/** Fields that a step may read whose way leads through all of the earlier ones, or some of them. */
+/** Fields that a step may read after all of the earlier steps, or some of them. */
 function fieldsAfter(earlier: readonly StepDefinition[], engagement: boolean): string[] {
   const before = earlier.flatMap(({ key, type }) => {
-    // Whether a way leads from there to here is for `validate` to say.
+    // `validate` decides whether a way leads from there to here.
     if (type === 'wait_for_event') return [`waits.${key}.n`]
     if (type !== 'send_email' || !engagement) return []
     return [`email.${key}.opened`, `email.${key}.clicked`]
@@ -225,7 +225,7 @@ function randomRule(chance: Chance, depth: number, fields: readonly string[]): R
     ])()
   }
   const field = oneOf(fields)
-  // It holds or it does not.
+  // Such a field is true or false.
   if (field.startsWith('email.')) return { field, operator: 'eq', value: once(2) }
   const operator = oneOf([
     'eq',
@@ -274,7 +274,7 @@ export function randomEvents({ upTo, oneOf, once }: Chance, from: number) {
     const name = index === 0 || once(5) ? startName : oneOf(eventNames)
     const payload = { n: upTo(4), cart: oneOf(['A', 'B']), name: oneOf(['Bo', 7, '']) }
     events.push({ at, kind: 'event', name, payload: once(8) ? null : payload })
-    // Some come together, and some as a delay ends to the millisecond.
+    // Some come together, and some exactly when a delay ends, to the millisecond.
     at += oneOf([0, minute, hour, 90 * minute, day, 4 * day, 1 + upTo(3 * day)])
   }
   return events

@@ -22,7 +22,7 @@ export interface CalendarOptions {
   zone?: string
   log?: Log
   limitMs?: number
-  /** Where the jobs' file lies; default: beside this one. */
+  /** The folder of the jobs' file; default: this one's. */
   folder?: URL
   /** Called before each write of the calendar, which fails if it throws. */
   beforeWrite?: () => void
@@ -79,7 +79,7 @@ export async function startCalendar(
     jobs,
     zone,
   })
-  // Its first look is over then, and it waits for its clock.
+  // After this its first look is over, and it waits for its clock.
   await new Promise((resolve) => setImmediate(resolve))
   const close = async () => {
     const closed = calendar.close()
@@ -90,7 +90,7 @@ export async function startCalendar(
   const runs = (name: string) => runsOf(store.read, name)
   const began = () => {
     const file = join(dataDir, 'began')
-    // Whole lines: the file is there a moment before its first one.
+    // Only whole lines: the file exists a moment before its first line.
     return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : []
   }
   return {

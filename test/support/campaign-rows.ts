@@ -1,7 +1,7 @@
 import { hourMs } from '../../src/clock/index.js'
 import type { Store } from '../../src/store/index.js'
 
-/** A campaign whose figures are written as the thread of figures leaves them, with the people behind some. */
+/** A campaign whose figures are written as the thread of figures writes them, with people for some of them. */
 export interface CampaignRows {
   id: string
   accountId: string
@@ -23,7 +23,7 @@ export interface CampaignRows {
 
 const emailId = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`
 
-/** Writes it in one transaction. */
+/** Writes the campaign in one transaction. */
 export async function insertCampaignRows(store: Store, of: CampaignRows): Promise<void> {
   const { id, accountId, mails, sentAt, status = 'sent', hours = 5, people = [] } = of
   const arrived = Math.floor(mails * 0.9)

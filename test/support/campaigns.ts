@@ -74,7 +74,7 @@ export async function openCampaigns(
     add: async (email: string, more: { firstName?: string; metadata?: object } = {}) =>
       (await addContact({ store, clock }, accountId, { email, ...more } as never, { listId }))
         .contact,
-    /** `p0@d0.test`, `p1@d1.test` … over five domains, at once. */
+    /** Adds `p0@d0.test`, `p1@d1.test` … over five domains, at once. */
     addMany: (count: number) =>
       Promise.all(
         Array.from({ length: count }, (_, n) =>

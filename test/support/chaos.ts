@@ -5,22 +5,22 @@ import { becomes, type NodesRig, nodesRig } from './nodes.js'
 import type { Serving } from './process.js'
 import { openReceiver, type Receiver } from './receiver.js'
 
-/** Nodes that faults come upon, started again by whoever watches over them, and mail that goes in all the time. */
+/** Nodes that meet faults, and are restarted by a watcher as by systemd, while mail goes in all the time. */
 export interface Chaos {
   rig: NodesRig
   names: readonly string[]
   receiver: Receiver
-  /** How often something may have arrived twice by now: what was in hand at each fault. */
+  /** How many mails may have arrived twice by now: those that were under way at each fault. */
   mayRepeat(): number
-  /** One of `faults`, at a node. Resolves when it is over: the node is there again. */
+  /** Lets one of `faults` happen at a node. Resolves when it is over and the node is back. */
   strike(fault: Fault, name: string): Promise<void>
   /** Recipients whose mail was answered with 200, each once. */
   accepted: readonly string[]
   /** Ends the injectors, each with an answer to its last request. */
   settle(): Promise<void>
-  /** What those that are there have logged that is no mail's. */
+  /** What the running nodes have logged that is not about a mail. */
   troubles(): string[]
-  /** From now on nobody is started again. */
+  /** From now on no node is restarted. */
   end(): void
   random(): number
 }
@@ -45,7 +45,7 @@ export async function openChaos(
   const ways = new Map<string, CuttingProxy>()
   const there = new Map<string, Serving>()
   let isOver = false
-  /** As systemd does: whatever it ended by. */
+  /** Restarts it like systemd, whatever ended it. */
   const keep = async (name: string): Promise<void> => {
     const way = ways.get(name) ?? (await cuttingProxy(t, rig.server.port))
     ways.set(name, way)
@@ -140,7 +140,7 @@ export async function openChaos(
         html: '<p>Hello',
       }))
       const key = randomUUID()
-      // As a client does that is told nothing, or to come again: the same key, at the next address.
+      // Like a client that got no answer, or a temporary one: the same key, at the next address.
       for (let tries = 0; ; tries++) {
         const all = [...there.values()]
         const node = all[Math.floor(random() * all.length)]
@@ -209,7 +209,7 @@ async function answerOf(
   }
 }
 
-/** mulberry32: the same numbers of the same seed. */
+/** mulberry32: the same numbers for the same seed. */
 function randomOf(seed: number): () => number {
   let state = seed
   return () => {

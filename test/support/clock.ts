@@ -19,18 +19,20 @@ export class FakeClock implements Clock {
     return () => this.#timers.delete(timer)
   }
 
-  /** Whether somebody waits for a time to come. */
+  /** Whether a timer waits for its time. */
   get isAwaited(): boolean {
     return this.#timers.size > 0
   }
 
-  /** As a time server or an operator does; timers go by the time that passes, not by the clock. */
+  /**
+   * Sets the clock back, as a time server or an operator does; timers go by the time that passes, not by the clock.
+   */
   setBack(ms: number): void {
     this.#now -= ms
     for (const timer of this.#timers) timer.at -= ms
   }
 
-  /** As a machine that slept: the clock goes on, and no timer has. */
+  /** As after a machine slept: the clock went on, and no timer did. */
   jump(ms: number): void {
     this.setBack(-ms)
   }
@@ -50,7 +52,7 @@ export class FakeClock implements Clock {
     await new Promise((resolve) => setImmediate(resolve))
   }
 
-  /** Of those that are due at the same time, the one that was set first. */
+  /** The first due timer; of several due at the same time, the one that was set first. */
   #first() {
     let first: { at: number; wake: () => void } | undefined
     for (const timer of this.#timers) if (first === undefined || timer.at < first.at) first = timer

@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, connect as dial, type Socket } from 'node:net'
 
-/** What becomes of the next COMMIT: `lost` never reaches the server, `unanswered` does, and nobody hears what came of it. */
+/** What happens to the next COMMIT: `lost` never reaches the server; `unanswered` does, but its answer is lost. */
 export type Cut = 'lost' | 'unanswered'
 
 // PostgreSQL's protocol (Message Formats): Query, its length, the text and a zero.
 const commit = Buffer.from('Q\0\0\0\x0bcommit\0', 'latin1')
 
-/** A proxy before a server of PostgreSQL that breaks connections in the middle of a COMMIT. */
+/** A proxy before a PostgreSQL server that breaks connections in the middle of a COMMIT. */
 export async function commitCutter(
   t: { teardown(stop: () => unknown): void },
   port: number,
@@ -36,7 +36,7 @@ export async function commitCutter(
         client.destroy()
         cut()
       } else {
-        // The server has it for sure before its client is gone.
+        // The server surely has the COMMIT before its client is gone.
         upstream.write(chunk, () => client.destroy())
         upstream.once('data', cut)
         setTimeout(cut, 500)

@@ -14,7 +14,7 @@ export interface Observed {
 }
 
 export interface Contract {
-  /** Throws unless the document allows this answer; what it allows is remembered in `produced`. */
+  /** Throws unless the document allows this answer; an allowed one is remembered in `produced`. */
   check(observed: Observed): void
   /** Bodies that the document promises: `POST /v1/emails/send 400 DomainNotVerified`. */
   readonly documented: ReadonlySet<string>
@@ -40,7 +40,7 @@ interface DocumentedOperation {
 
 const known = new Map<string, Contract>()
 
-/** The contract that an appliance serves; the same text gives the same one. */
+/** The contract that an appliance serves; the same text gives the same object. */
 export async function contractOf(url: string): Promise<Contract> {
   const text = await (await fetch(`${url}/v1/openapi.json`)).text()
   const contract = known.get(text) ?? makeContract(JSON.parse(text))
@@ -49,12 +49,12 @@ export async function contractOf(url: string): Promise<Contract> {
 }
 
 /**
- * What a document promises. That its schemas are JSON Schema themselves, for which ajv takes as long as for all that a
- * usual test asks, is looked at with `validateSchema`, and by one test.
+ * What a document promises. Whether its schemas are themselves valid JSON Schema is checked only with
+ * `validateSchema`, by one test, because ajv takes as long for that as for everything that a usual test asks.
  */
 export function makeContract(document: Document, { validateSchema = false } = {}): Contract {
   const strict = { strict: true, strictTypes: false, strictRequired: false }
-  // A schema judges a few values: to make its code short takes longer than it saves.
+  // A schema checks only a few values: to optimize its code takes longer than it saves.
   const ajv = new Ajv2020({ ...strict, validateSchema, code: { optimize: false } })
   formats.default(ajv)
   // To ajv the document is a schema whose keywords it does not know.
@@ -144,7 +144,7 @@ export function makeContract(document: Document, { validateSchema = false } = {}
   }
 }
 
-/** The schema that one stands for which is nothing but a reference: many places share it, and it is compiled once. */
+/** Follows a schema that is only a reference: many places share the target, which is compiled once. */
 function followed(document: Document, pointer: string): string {
   let at: unknown = document
   for (const key of pointer.split('/').slice(1))

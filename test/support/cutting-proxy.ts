@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A way to a server on this machine that a test can cut. */
+/** A connection to a server on this machine that a test can cut. */
 export interface CuttingProxy {
   port: number
   /** Nothing gets through in either direction and nobody is told, as where a cable is out; until `mend`. */
   cut(): void
-  /** Those that were open are ended, as their peers have lost bytes. */
+  /** Ends the connections that were open, because their peers have lost bytes. */
   mend(): void
 }
 

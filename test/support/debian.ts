@@ -5,7 +5,7 @@ import { missing } from './tools.js'
 
 export interface DebianRoot {
   folder: string
-  /** Runs a script in it as root, by bash, and returns what it said. Rejects with that when it fails. */
+  /** Runs a script in it as root, by bash, and returns its output. Rejects with the output when it fails. */
   run(script: string): Promise<string>
 }
 
@@ -16,7 +16,7 @@ export function noDebian(): string | false {
   return process.env.CI !== 'true' && process.getuid?.() !== 0 && 'only root can make a Debian'
 }
 
-/** A small Debian of its own, of the suite `bookworm` or `trixie`, removed at the end of the test. */
+/** A small separate Debian, of the suite `bookworm` or `trixie`, removed at the end of the test. */
 export function makeDebian(t: Test, suite: string): DebianRoot {
   const tar = execFileSync('.ci/debian-root', [suite], { encoding: 'utf8' }).trim()
   const folder = t.testdir()
@@ -26,8 +26,8 @@ export function makeDebian(t: Test, suite: string): DebianRoot {
 }
 
 /**
- * In name spaces of its own: the network is a loopback alone, so that ports collide with nobody's and
- * nothing can be fetched, and what the script leaves running or mounted ends with it.
+ * In separate name spaces: the network is only a loopback, so that ports collide with nobody's and nothing can be
+ * fetched; what the script leaves running or mounted ends with it.
  */
 const inside = [
   'ip link set lo up',

@@ -2,8 +2,8 @@ import { isMainThread } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 
 /*
- * Preloaded into an appliance (`node --import`): kills it right after the first commit that has an
- * idempotency key in it, before anything else can happen. From outside nobody is quick enough.
+ * Preloaded into an appliance (`node --import`): kills it right after the first commit that has an idempotency key in
+ * it, before anything else can happen. A kill from outside would not be quick enough.
  */
 if (isMainThread) {
   const { prototype } = Database

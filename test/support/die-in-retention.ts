@@ -8,11 +8,11 @@ import { runRetention } from '../../src/retention/index.js'
 import { makeTurns, openStore } from '../../src/store/index.js'
 
 /*
- * Runs retention on a data directory, and kills itself when a statement begins like the
- * second argument for the second time: in the middle of a write. As its last line it says so.
+ * Runs retention on a data directory, and kills itself when a statement begins like the second argument for the
+ * second time: in the middle of a write. Its last line says so.
  */
 const [, , dataDir = '', point = ''] = process.argv
-// Some come once a slice, and this has one slice of them.
+// Some statements run once for each slice, and here is only one slice of them.
 const times = /^(insert|update)/.test(point) ? 1 : 2
 const { prototype } = Database
 const prepare = prototype.prepare as (source: string) => Database.Statement

@@ -3,9 +3,9 @@ import { isMainThread } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 
 /*
- * Preloaded into an appliance (`node --import`): kills it in a transaction that brings figures forward, at
- * the moment that POSTHORN_TEST_DIE_AT names: `figures` (with its first row written), `commit` (before it)
- * or `committed` (right after it). It says so as its last line. From outside nobody is quick enough.
+ * Preloaded into an appliance (`node --import`): kills it in a transaction that counts figures, at the moment that
+ * POSTHORN_TEST_DIE_AT names: `figures` (with its first row written), `commit` (before it) or `committed` (right
+ * after it). Its last line says so. A kill from outside would not be quick enough.
  */
 const point = process.env.POSTHORN_TEST_DIE_AT
 if (!isMainThread) {

@@ -4,10 +4,9 @@ import Database from 'better-sqlite3'
 
 /*
  * Preloaded into an appliance (`node --import`): kills it at a moment of the engine of automations, which
- * POSTHORN_TEST_DIE_AT names with its number, as in 'commit:2'. Moments are the queries that plan steps
- * (`plan`), the statements of their transactions (`write`), the time before a commit (`commit`) and after
- * it, when nothing has been rung yet (`ring`). It says so as its last line. From outside nobody is quick
- * enough.
+ * POSTHORN_TEST_DIE_AT names with its number, as in 'commit:2'. Moments are the queries that plan steps (`plan`), the
+ * statements of their transactions (`write`), the time before a commit (`commit`) and after it, when nothing has been
+ * rung yet (`ring`). Its last line says so. A kill from outside would not be quick enough.
  */
 const [point, number] = (process.env.POSTHORN_TEST_DIE_AT ?? '').split(':')
 if (!isMainThread) {

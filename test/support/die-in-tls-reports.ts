@@ -7,8 +7,8 @@ import { FakeClock } from './clock.js'
 import { fakeResolver } from './resolver.js'
 
 /*
- * Sends the reports about TLS of a data directory, and kills itself at a point: `ring`, behind the commit and
- * before the threads hear of the mails; else before a statement that begins so is run for the first time.
+ * Sends the reports about TLS of a data directory, and kills itself at a point: `ring`, after the commit and before
+ * the threads are told of the mails; else before the first statement that begins with the given text.
  */
 export interface Dying {
   dataDir: string

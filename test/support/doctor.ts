@@ -24,7 +24,7 @@ export const goodWorld: StaticRecords = {
   [listedTest]: { a: ['127.0.0.2'] },
 }
 
-/** A healthy appliance with the verified domain `shop.test`, in a fake world that tests spoil. */
+/** A healthy appliance with the verified domain `shop.test`, in a fake world in which tests break things. */
 export async function doctorRig(
   t: Test,
   options: {
@@ -40,7 +40,7 @@ export async function doctorRig(
   const resolver = fakeResolver(goodWorld)
   const key = makeApplianceKey(Buffer.alloc(32, 7))
   const { deliveryOf } = makeReturnPaths(key)
-  // Every server of this world is at one address: it answers probes, and takes bounces as we do.
+  // Every server of this world is at one address, which answers probes and accepts bounces as we do.
   const mx = await fakeMx(t, {
     rcpt: (address) =>
       deliveryOf(address) !== undefined || address.startsWith('feedback@')
@@ -107,7 +107,7 @@ export async function doctorRig(
 
 const published = new WeakMap<FakeResolver, Map<string, { mx: string[]; txt: string[] }>>()
 
-/** Adds a record to what stands at the host. */
+/** Adds a record to those of the host. */
 function publish(resolver: FakeResolver, host: string, type: 'MX' | 'TXT', value: string): void {
   const hosts = published.get(resolver) ?? new Map()
   published.set(resolver, hosts)

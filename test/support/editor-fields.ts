@@ -3,7 +3,9 @@ import { type DefaultTreeAdapterMap, parse } from 'parse5'
 type Node = DefaultTreeAdapterMap['node']
 type Element = DefaultTreeAdapterMap['element']
 
-/** What a browser would send of a page's editor: each field as it stands there, of several of one name the last. */
+/**
+ * What a browser would send of a page's editor: the present value of each field; of several with one name the last.
+ */
 export const fieldsOf = (page: string): Record<string, string> =>
   Object.fromEntries(entriesOf(page))
 
@@ -40,6 +42,8 @@ export function entriesOf(page: string): [name: string, value: string][] {
   return fields
 }
 
-/** HTML §4.10.5.1.2: of a line a browser takes the ends of lines out; of a hidden field it sends them as CR LF. */
+/**
+ * HTML §4.10.5.1.2: a browser removes line ends from a text of one line; in a hidden field it sends them as CR LF.
+ */
 const sentBy = (value: string, kind: string | undefined) =>
   kind === 'hidden' ? value.replace(/\r?\n/g, '\r\n') : value.replace(/[\r\n]/g, '')

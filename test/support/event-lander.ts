@@ -1,4 +1,4 @@
-// Lands events of one account for ever, in three threads that take turns. Killed by its parent.
+// Lands events of one account for ever, in three threads that take turns. Its parent kills it.
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
 import { systemClock } from '../../src/clock/index.js'
 import { loadConfig } from '../../src/config/index.js'

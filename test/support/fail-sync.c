@@ -1,7 +1,7 @@
 /*
- * Preloaded into an appliance (LD_PRELOAD): while the file POSTHORN_FAIL_SYNC is there, syncs of the
- * database itself fail as on a disk that does not take the pages. What SQLite syncs by itself, at a
- * checkpoint, no code of ours comes by.
+ * Preloaded into an appliance (LD_PRELOAD): while the file POSTHORN_FAIL_SYNC is there, syncs of the database itself
+ * fail as on a disk that does not take the pages. Our own code is not involved when SQLite itself syncs, at a
+ * checkpoint.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -3,9 +3,9 @@ import { syncBuiltinESMExports } from 'node:module'
 import { isMainThread } from 'node:worker_threads'
 
 /*
- * Preloaded into an appliance (`node --import`): from the moment on that the file POSTHORN_FAIL_SYNC is
- * there, the syncs of the main thread (POSTHORN_FAIL_THREAD=main) or of the others fail, once each,
- * as the kernel tells of pages that a disk did not take. The sync after that one succeeds.
+ * Preloaded into an appliance (`node --import`): once the file POSTHORN_FAIL_SYNC is there, the syncs of the main
+ * thread (POSTHORN_FAIL_THREAD=main) or of the others fail, once each, with the kernel's error for pages that a disk
+ * did not take. The sync after that one succeeds.
  */
 const { POSTHORN_FAIL_SYNC: trigger = '', POSTHORN_FAIL_THREAD: thread = 'main' } = process.env
 

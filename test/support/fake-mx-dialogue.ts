@@ -17,7 +17,7 @@ export interface Receiver {
   readonly messages: ReceivedMessage[]
   readonly unaccepted: ReceivedMessage[]
   act(script: Script | undefined, usual: Act, argument: string, session: MxSession): Act
-  /** Lets those look who wait for something. */
+  /** Wakes those who wait for something. */
   changed(): void
 }
 
@@ -25,7 +25,7 @@ export interface Receiver {
 export class Dialogue {
   readonly session: MxSession
   readonly #mx: Receiver
-  /** As it was before TLS was laid over it, which cannot be reset. */
+  /** The socket under TLS, because a TLS socket cannot be reset. */
   readonly #plain: Socket
   #socket: Socket
   #bytes = Buffer.alloc(0)
@@ -145,7 +145,7 @@ export class Dialogue {
       const { afterBytes, act } = script.midData
       await this.#until(() => this.#bytes.length >= afterBytes)
       await this.perform(act)
-      // What had come along already is not accepted after all.
+      // Messages that had already arrived are not accepted.
       if (act === 'drop' || act === 'rst') return
     }
     const raw = await this.#message()

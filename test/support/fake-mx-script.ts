@@ -1,4 +1,4 @@
-/** The vocabulary of the fake MX: what it is told to do, and what it tells of what it saw. */
+/** The types of the fake MX: what it is told to do, and what it reports. */
 
 export interface ReceivedMessage {
   from: string
@@ -34,30 +34,30 @@ export type Act =
   | { raw: string | Buffer }
   /** These bytes, then hang up. */
   | { last: string }
-  /** One byte at a time, for ever again from the start when `endless`. */
+  /** One byte at a time; with `endless` it starts again for ever. */
   | { drip: string; everyMs: number; endless?: boolean }
   /** The same bytes over and over, as fast as they are taken. */
   | { flood: string }
 
-/** One act always; a list consumed in turn over all sessions, the last one stays; or a function. */
+/** Always the same act; or a list that is used in turn over all sessions, whose last act stays; or a function. */
 export type Script = Act | readonly Act[] | ((argument: string, session: MxSession) => Act)
 
 export interface MxScript {
   banner?: Script
   /** Lines of the EHLO reply after the first, e.g. `PIPELINING`; `STARTTLS` is added with `tls`. */
   capabilities?: readonly string[]
-  /** Instead of the reply made of `capabilities`. */
+  /** Replaces the reply made from `capabilities`. */
   ehlo?: Script
   helo?: Script
   /** A reply beginning with 220 is followed by the handshake. */
   startTls?: Script
-  /** STARTTLS is agreed to, and no handshake follows. */
+  /** It agrees to STARTTLS, but no handshake follows. */
   handshake?: 'hang'
   auth?: Script
   mail?: Script
   rcpt?: Script
   data?: Script
-  /** While the message comes, once this many bytes of it are there. */
+  /** An act while the message arrives, once this many bytes of it are there. */
   midData?: { afterBytes: number; act: Act }
   /** The reply to the message. Asked with its text. */
   dot?: Script
@@ -72,7 +72,7 @@ export interface MxScript {
     /** The client must show a certificate, which ours never does. */
     wantsCertificate?: boolean
   }
-  /** What comes once TLS stands, before any command in it. */
+  /** What happens after the TLS handshake, before any command. */
   secured?: 'drop'
   /** TLS from the first byte. */
   implicitTls?: boolean
@@ -82,7 +82,7 @@ export interface MxScript {
   port?: number
   /** Never reads what the client sends after DATA. */
   deafToData?: boolean
-  /** Reads what comes after DATA no faster than this. */
+  /** Reads no faster than this after DATA. */
   slowBytesPerSecond?: number
   /** Told of every chunk as it comes from the network (decrypted). */
   onData?: (chunk: Buffer) => void

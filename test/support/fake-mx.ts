@@ -12,9 +12,9 @@ export type { Act, MxScript, MxSession, ReceivedMessage, Script } from './fake-m
 export interface FakeMx {
   readonly host: string
   readonly port: number
-  /** What has been accepted (answered 2yz after the dot), in order. */
+  /** The messages that were accepted (answered 2yz after the dot), in order. */
   readonly messages: readonly ReceivedMessage[]
-  /** What came to its final dot and was not accepted: refused, or left without an answer. */
+  /** The messages that came to their final dot and were not accepted: refused, or left without an answer. */
   readonly unaccepted: readonly ReceivedMessage[]
   readonly sessions: readonly MxSession[]
   /** Resolves when `count` messages have been accepted; rejects after `withinMs` (10 s). */

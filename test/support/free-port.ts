@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * A port of this machine that nobody listens on now. It lies below those that the system hands out (32768 and up on
- * Linux), so that no connection or listener of another test takes it until it is used.
+ * A port of this machine that nobody listens on now. It is below the ports that the system hands out (32768 and up on
+ * Linux), so that no connection or listener of another test takes it before it is used.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

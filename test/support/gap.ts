@@ -1,6 +1,6 @@
 import type { Store } from '../../src/store/index.js'
 
-/** The store as one has it whose checks are done when `change` happens, and whose write comes after it. */
+/** A store for code that does its checks first: `change` happens after them, and before its write. */
 export function changedBeforeWrite(store: Store, change: () => Promise<unknown>): Store {
   let changed: Promise<unknown> | undefined
   const changing = () => {

@@ -1,8 +1,8 @@
 import BetterSqlite3 from 'better-sqlite3'
 
 /*
- * Holds the write lock of a database (the only argument), as a backup program or somebody's shell may; says so by a
- * message, and lets go when it is told to.
+ * Holds the write lock of a database (the only argument), as a backup program or somebody's shell may. It reports
+ * that by a message, and lets go when told to.
  */
 const db = new BetterSqlite3(process.argv[2] ?? '')
 db.exec('begin exclusive')

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { cpuFileOfThread } from '../../src/clock/index.js'
 import type { ReaderOrder } from '../../src/inbound/reading.js'
 
-// In place of the thread that reads reports: does what the mail says.
+// Replaces the thread that reads reports, and does what the mail says.
 if (JSON.stringify(workerData).includes('"name":"broken"')) throw new Error('broken rules')
 const eaten: unknown[] = []
 parentPort?.on('message', (order: ReaderOrder) => {
@@ -10,9 +10,9 @@ parentPort?.on('message', (order: ReaderOrder) => {
   const { at, raw } = order
   const text = Buffer.from(raw).toString()
   if (text === 'hang') for (;;);
-  // As one that gets no processor.
+  // Like a thread that gets no processor.
   if (text === 'starve') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_000)
-  // As one that gets a processor for half of the time: its own half is 1.3 s.
+  // Like a thread that gets a processor for half of the time: its half is 1.3 s.
   if (text === 'share') {
     for (let turn = 0; turn < 13; turn++) {
       const until = performance.now() + 100

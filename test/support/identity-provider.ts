@@ -16,16 +16,16 @@ const clientId = 'posthorn'
 const secret = 'a secret of the tests'
 const host = 'id.example.test'
 
-/** A provider of the tests: who is logged in there, and our side of it. */
+/** A provider for tests, and our side of it. */
 interface StartedProvider {
   issuer: string
-  /** Follows a browser's way there until it is sent back; where that is. */
+  /** Follows the browser's redirects there until it is sent back to us; resolves with that address. */
   visit(url: string): Promise<string>
-  /** As Posthorn uses it. */
+  /** Our side of the log-in at this provider. */
   open(made: { clock: FakeClock; key: ApplianceKey }): LogInProvider
 }
 
-/** npm's oidc-provider, by TLS, in which whoever comes is logged in as `who()` without being asked. */
+/** npm's oidc-provider, over TLS, which logs every visitor in as `who()` without asking. */
 export async function startIdentityProvider(
   t: Test,
   who: () => { sub: string } & Record<string, unknown>,
@@ -68,7 +68,7 @@ export async function startIdentityProvider(
   }
 }
 
-/** One that signs whatever it is told, by OpenID Connect's rules or not. */
+/** A provider that signs whatever it is told, by OpenID Connect's rules or not. */
 export async function startLyingProvider(
   t: Test,
   tokenOf: (claims: Record<string, unknown>) => { claims: object; key?: KeyObject; alg?: string },

@@ -11,7 +11,7 @@ import { type Install, makeInstall, makeTree } from './release-tree.js'
 import { makeTempDir } from './store.js'
 
 /**
- * A data directory with release 0.1.0 in use on it, and programs that send by it. `diskMiB`: it has a disk of its own,
+ * A data directory that release 0.1.0 uses, and programs that send through it. `diskMiB`: it has a disk of its own,
  * which only root can mount.
  */
 export async function installedRelease(t: Test, { diskMiB = 0 } = {}) {
@@ -28,7 +28,7 @@ export async function installedRelease(t: Test, { diskMiB = 0 } = {}) {
     join(dataDir, 'posthorn.toml'),
     `[outbound]\nroute = "direct"\nport = ${mx.port}\nallow_private_addresses = true\n` +
       `threads = 1\nwarm_up = "off"\n` +
-      // A slow machine mails more strangers than a new account may, before the last kill is over.
+      // On a slow machine more new recipients get mail before the last kill than a new account may mail.
       `[protection.surges]\nminimum = 0\n` +
       `[outbound.retry.transactional]\nschedule = ["1s"]\n[http.rate_limit]\nrequests = 0\n` +
       `[http.private]\nport = 0\n[http.public]\nport = 0\nhost = "127.0.0.1"\n` +
@@ -48,7 +48,7 @@ export async function installedRelease(t: Test, { diskMiB = 0 } = {}) {
     apiKey,
     mx,
     mail: makeSenders(install, mx, apiKey, dataDir),
-    /** The names of its tables that only releases of tomorrow make. */
+    /** The names of its tables that only future releases make. */
     tablesOfTomorrow() {
       const db = new Database(join(dataDir, 'posthorn.db'), { readonly: true })
       try {
@@ -102,7 +102,7 @@ function makeSenders(install: Install, mx: Mx, apiKey: string, dataDir: string) 
       await senders
       return done
     },
-    /** All that was acknowledged has arrived, each once. */
+    /** Checks that all acknowledged mails have arrived, each once. */
     async arrived(t: Test) {
       const counts = new Map<string, number>()
       const hasAll = () => {
@@ -117,7 +117,7 @@ function makeSenders(install: Install, mx: Mx, apiKey: string, dataDir: string) 
       await mx.waitUntil(hasAll, 240_000).catch(() => {})
       const missing = [...acknowledged].filter((to) => !counts.has(to))
       t.same(missing, [], 'none is lost')
-      // A machine of others shows its fault once: what became of the mail must be told then.
+      // On somebody else's machine a fault may show only once, so the state of the mail must be told then.
       if (missing.length > 0) {
         const db = new Database(join(dataDir, 'posthorn.db'), { readonly: true })
         for (const table of ['queue', 'deliveries']) {
@@ -141,7 +141,7 @@ function makeSenders(install: Install, mx: Mx, apiKey: string, dataDir: string) 
 
 /**
  * For the environment of a command that ends itself by kill -9 when it has given a file this name, whose text has all
- * of these words: its journal is written so before each step.
+ * of these words. The command writes its journal in this way before each step.
  */
 export function killAt(dir: string, name: string, words: readonly string[] = []) {
   const file = join(dir, `kill-${randomUUID()}.mjs`)
@@ -164,7 +164,7 @@ syncBuiltinESMExports()
   return { NODE_OPTIONS: `--import ${file}` }
 }
 
-/** The same before a step of an upgrade. */
+/** The same, before a step of an upgrade. */
 export const killAtStep = (dir: string, step: string, direction = 'forward') =>
   killAt(dir, 'upgrade.json', [`"step": "${step}"`, `"direction": "${direction}"`])
 

@@ -29,7 +29,7 @@ export function openHappenings({ store, clock }: { store: Store; clock: Clock })
       }
       return id
     },
-    /** Mails that were accepted; their copies have left the queue. */
+    /** Adds accepted mails whose copies have left the queue. */
     accept: (mails: readonly LoggedMail[]) =>
       store.write(async (tx) => {
         for (const mail of mails) {

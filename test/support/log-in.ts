@@ -10,7 +10,7 @@ import { asRead } from './as-read.js'
 export interface LoggedIn {
   cookie: string
   get(path: string, headers?: Record<string, string>): Promise<PageAnswer>
-  /** As a browser posts a form of our own page. */
+  /** Posts like a browser with a form of our own page. */
   post(
     path: string,
     fields?: Record<string, string | readonly string[]> | FormData,

@@ -3,7 +3,7 @@ import type { StaticHost } from '../../src/dns/index.js'
 
 const selector = 'fbl'
 
-/** A feedback loop that signs: its key's record, and what it makes of a message. */
+/** A feedback loop that signs: its key's record, and the message that it makes from another. */
 export async function openLoop(domain: string) {
   const { privateKeyPem, publicKeyBase64 } = await generateDkimKeyPair('rsa-sha256')
   const key = makeDkimKey({ domain, selector, algorithm: 'rsa-sha256', privateKey: privateKeyPem })
@@ -15,7 +15,7 @@ export async function openLoop(domain: string) {
     name,
     records,
     privateKeyPem,
-    /** The message, its only From replaced and a signature before it. */
+    /** The message with its only From replaced and a signature before it. */
     sign(message: string, from = `Loop <feedback@${domain}>`): string {
       const written = message.replace(/^From: .*$/m, `From: ${from}`)
       const end = written.indexOf('\r\n\r\n')

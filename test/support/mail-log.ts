@@ -159,7 +159,7 @@ export async function openMailLog(
     countBodies: async () => {
       while ((await countNextBodies(retention)).more) {}
     },
-    /** As the job does, with the figures up to date. */
+    /** Runs retention like the job, with the figures up to date. */
     async run(more: Partial<RetentionRunDeps> = {}, signal = new AbortController().signal) {
       while (await rollUp(store)) {}
       return await runRetention({ ...retention, ...more }, signal)

@@ -3,12 +3,12 @@ import type { FakeClock } from './clock.js'
 import type { Answer, CallOptions, Posthorn } from './posthorn.js'
 
 /*
- * For the test of the OpenAPI document: the endpoints for what pages and commands have too. Each of
- * their answers has to come once.
+ * For the test of the OpenAPI document: the endpoints for what pages and commands can also do. Each of their answers
+ * has to occur once.
  */
 const nobody = '01900000-0000-7000-8000-000000000000'
 
-/** A request to each endpoint that would do something, were it let through. */
+/** A request to each endpoint that would do something if it were let through. */
 export const management: Record<string, object | undefined> = {
   [`PATCH /v1/contacts/lists/${nobody}`]: { name: 'Renamed' },
   [`GET /v1/broadcasts/${nobody}/recipients`]: undefined,
@@ -79,7 +79,7 @@ interface Given {
   body?: object
 }
 
-/** A request that succeeds each time that it is asked anew. */
+/** A request that succeeds each time it is made. */
 export async function managementAnew(
   posthorn: Posthorn,
   one: string,
@@ -145,7 +145,7 @@ async function deliveryTo({ store, accountId }: Posthorn, endpointId: string): P
   return id
 }
 
-/** A surge about which nobody has decided, of another key. */
+/** A surge of another key about which nobody has decided. */
 export async function surgeOf(
   { store, accountId }: Pick<Posthorn, 'store' | 'accountId'>,
   { keyId = nobody, beganAt = Date.now() + 1_000 } = {},

@@ -1,8 +1,8 @@
 import type { Store } from '../../src/store/index.js'
 
 /**
- * The store of a process that is killed before the commit behind so many: that write, and each later one, never ends,
- * and writes nothing. `onCommit` hears of each commit before it.
+ * The store of a process that is killed after so many commits: the next write, and each later one, never ends and
+ * writes nothing. `onCommit` is called at each commit before that.
  */
 export function mortalStore(store: Store, commits: number, onCommit = (_count: number) => {}) {
   let count = 0

@@ -24,7 +24,7 @@ parentPort?.on('message', async (order: { kind: string; question?: number; hits?
   }
   if (kind === 'gate') parentPort?.postMessage({ kind, question, gate: `gate ${question}` })
   if (order.kind === 'stop' && dataDir !== 'deaf') parentPort?.close()
-  // It says that its event loop turns, and then no more.
+  // It reports once that its event loop turns, and then nothing more.
   if (order.kind === 'reload') parentPort?.postMessage({ kind: 'metrics', snapshot: {} })
   while (order.kind === 'retry') {}
   if (order.kind !== 'ring' || life > 1) return

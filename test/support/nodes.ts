@@ -12,12 +12,15 @@ import { type PostgresServer, startPostgres } from './postgres.js'
 import { cliEntry, freePorts, type Serving, serve } from './process.js'
 import { makeTempDir } from './store.js'
 
-/** Appliances over one PostgreSQL, each a process with a data directory of its own, and an MX for all that they send. */
+/**
+ * Appliances over one PostgreSQL, each a process with a data directory of its own, and an MX for all mail that they
+ * send.
+ */
 export interface NodesRig {
   mx: FakeMx
   server: PostgresServer
   apiKey: string
-  /** The data directory of the node of this name; a copy of the first one's, where it is new. */
+  /** The data directory of the node of this name; a new one is a copy of the first node's. */
   dirOf(name: string): string
   /** The appliance key of all of them. */
   key: ApplianceKey
@@ -30,7 +33,7 @@ export interface NodesRig {
     env?: Record<string, string>,
   ): Promise<{ status: number | null; stdout: string; stderr: string }>
   ask<Row>(sql: string): Promise<Row[]>
-  /** Takes mails in; answers with the status. */
+  /** Hands mails in; resolves with the answer. */
   send(node: Serving, mails: readonly object[], key?: string): Promise<Response>
 }
 
@@ -124,7 +127,7 @@ export const mailsTo = (name: string, count: number) =>
     html: '<p>Hello',
   }))
 
-/** Resolves when it is so; fails after some time, with what it was. */
+/** Resolves when `isSo` holds; fails after some time, with the last value. */
 export async function becomes<T>(
   ask: () => Promise<T>,
   isSo: (found: T) => boolean,

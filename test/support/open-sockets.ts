@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { Socket } from 'node:net'
 
-/** The TCP connections that this process opens, as the kernel has them: a socket counts until it is closed. */
+/** The TCP connections that this process opens, as the kernel sees them: a socket counts until it is closed. */
 export function watchSockets(t: { teardown(stop: () => unknown): void }) {
   const sockets = new Set<Socket>()
   const open = () => [...sockets].filter(({ destroyed }) => !destroyed).length
@@ -16,7 +16,7 @@ export function watchSockets(t: { teardown(stop: () => unknown): void }) {
   t.teardown(() => unsubscribe('net.client.socket', onSocket))
   return {
     open,
-    /** At once, since the watch began. */
+    /** The most connections at once since the watch began. */
     most: () => most,
   }
 }

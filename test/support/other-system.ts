@@ -1,11 +1,11 @@
 export interface System {
   /** The version of Node; this one's by default. */
   node?: string
-  /** The version of the C library, '' where it is no glibc; this system's by default. */
+  /** The version of the C library, '' for another library than glibc; this system's by default. */
   glibc?: string
 }
 
-/** Put before a script: this Node, which takes itself and the system's C library for those that are given. */
+/** To be put before a script: runs this Node so that it reports the given versions of itself and of the C library. */
 export function nodeOn({ node = process.versions.node, glibc }: System): string[] {
   const preload = `
     Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${node}' } })

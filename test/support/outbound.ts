@@ -70,7 +70,7 @@ export interface OutboundRig {
   contacts(): Reachability[]
   /** Another operator's shaping.toml, taken up as by SIGHUP. */
   reshape(toml: string): void
-  /** Claims transactional deliveries as a thread does, without an attempt. */
+  /** Claims transactional deliveries like a thread, but without an attempt. */
   take(lane: string, limit: number, thread?: number): Promise<Claimed[]>
   /** Stops the outbound side; `start` begins again, as after a restart. */
   stop(graceMs?: number): Promise<void>
@@ -82,7 +82,7 @@ export interface RigOptions {
   clock?: Clock
   dns?: StaticRecords
   config?: Partial<Config['outbound']>
-  /** Off unless it says otherwise: mail leaves as it was written. */
+  /** Off unless given: mail leaves as it was written. */
   tracking?: Partial<Config['tracking']>
   /** What an operator's shaping.toml says; by default the fake MX has 10 connections and no rate. */
   shaping?: string
@@ -93,7 +93,7 @@ export interface RigOptions {
   tls?: OutboundDeps['tls']
   /** Sessions are counted for reports about TLS. */
   countTls?: boolean
-  /** As which node the appliance claims (`becomeNode`). */
+  /** The node as which the appliance claims (`becomeNode`). */
   turns?: SharedArrayBuffer
   /** Do not start the outbound side yet. */
   stopped?: boolean
@@ -298,8 +298,8 @@ export async function leased({ store }: OutboundRig): Promise<number> {
 }
 
 /**
- * Lets time pass in steps, after each of which what fell due happens and is on disk. A jump of
- * hours instead would overtake an attempt whose commit takes long, and with it the next due time.
+ * Lets time pass in steps; after each step, due work is done and on disk. A jump of hours would overtake an attempt
+ * whose commit takes long, and with it the next due time.
  */
 export async function pass(
   rig: OutboundRig,
@@ -309,7 +309,7 @@ export async function pass(
 ): Promise<void> {
   for (let left = ms; left > 0; left -= stepMs) {
     await clock.advance(Math.min(left, stepMs))
-    // To find the way, then to claim; the second write comes behind what the first woke.
+    // One turn finds the route, the next claims; the second write comes after what the first one woke.
     for (let turn = 0; turn < 2; turn++) {
       await new Promise((resolve) => setImmediate(resolve))
       await rig.store.write(async () => {})

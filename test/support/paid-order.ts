@@ -2,7 +2,7 @@ import { compile } from '../../src/automations/definition/compile.js'
 import type { AutomationDefinition } from '../../src/automations/definition/definition.js'
 import { startName } from './automations.js'
 
-/** When its event comes in the tests of it. */
+/** When its event comes in the tests. */
 export const start = Date.parse('2026-11-30T09:00:00Z')
 /** A mail, two days, then up to thirty for an order to be paid. */
 const definition: AutomationDefinition = {

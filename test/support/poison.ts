@@ -4,8 +4,8 @@ import type { Store } from '../../src/store/index.js'
 import { isPostgres } from './postgres.js'
 
 /**
- * Has the database refuse a change for a reason of its row, as a broken row or a bug does: `change` such as
- * `insert on events`, `row` a condition on `new` or `old`. Resolves with what takes it away again.
+ * Makes the database refuse a change because of its row, as with a broken row or a bug: `change` is such as `insert
+ * on events`, `row` a condition on `new` or `old`. Resolves with the function that ends this.
  */
 export async function poison(
   store: Store,
@@ -32,7 +32,9 @@ export async function poison(
   return () => run(drop)
 }
 
-/** Any error undoes the transaction there. A change of one column is that of any in SQLite's words, too. */
+/**
+ * In PostgreSQL any error undoes the transaction. As in SQLite's words, a change of one column counts as one of any.
+ */
 function postgresTrigger(
   name: string,
   change: string,

@@ -20,17 +20,19 @@ import { freePort } from './free-port.js'
 /** Whether tests of the store are to run over PostgreSQL, on the server of `PH_POSTGRES`, instead of SQLite. */
 export const isPostgres = process.env.PH_STORE === 'postgres'
 
-/** For a test of what SQLite alone has: its plans, its file, that a query is answered within the turn it is asked in. */
+/**
+ * For tests of things that only SQLite has: its plans, its file, or answers within the same turn of the event loop.
+ */
 export const aboutSqlite = isPostgres ? { skip: 'about SQLite itself' } : {}
 
-/** Time in which the queries are answered that a clock of the test's has brought about; SQLite answers at once. */
+/** Waits until the queries are answered that a test clock has caused; SQLite answers at once. */
 export const answered = () =>
   new Promise<void>((resolve) => {
     if (isPostgres) setTimeout(resolve, 40)
     else setImmediate(resolve)
   })
 
-// Debian has a folder a version.
+// Debian has a folder for each version.
 const versions = '/usr/lib/postgresql'
 const newest = existsSync(versions)
   ? readdirSync(versions)
@@ -48,20 +50,19 @@ export interface PostgresServer {
   /** Without a database: `postgres://posthorn@127.0.0.1:PORT`. */
   url: string
   port: number
-  /** Of its first process. */
+  /** The id of its first process. */
   pid(): number
   /** Ends it as a crash would, or starts it again. */
   crash(): void
   start(): void
-  /** Of a standby: it takes writes from now on. */
+  /** For a standby: it accepts writes from now on. */
   promote(): void
 }
 
 /**
- * A server of the test's own, which keeps nothing, but for figures that want what a sync costs (`syncs`); a hot standby of
- * another one (`standbyOf`). With `counts` it has pg_stat_statements. With a `password` it wants one, which its `url` lacks.
- * PostgreSQL refuses root, so that it runs as its own
- * user then.
+ * A separate server for the test, which syncs nothing to disk, except with `syncs`, for figures that include the cost
+ * of syncs; or a hot standby of another one (`standbyOf`). With `counts` it has pg_stat_statements. With `password`
+ * it demands one, which is not in its `url`. PostgreSQL refuses root, so under root it runs as its own user.
  */
 export async function startPostgres(
   t: Test,
@@ -73,7 +74,7 @@ export async function startPostgres(
   }: { syncs?: boolean; counts?: boolean; standbyOf?: PostgresServer; password?: string } = {},
 ): Promise<PostgresServer> {
   const bin = join(versions, newest ?? '', 'bin')
-  // Not in the directory of tests, which another user may not enter.
+  // Not in the tests' directory, which another user may not enter.
   const dir = mkdtempSync('/tmp/posthorn-postgres-')
   const data = join(dir, 'data')
   const port = await freePort()
@@ -97,7 +98,7 @@ export async function startPostgres(
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`)
   lines.push('max_connections = 400\n')
   if (counts) lines.push("shared_preload_libraries = 'pg_stat_statements'\n")
-  // A crash of the server alone leaves to the system what it has written.
+  // After a crash of only the server, the system still has what it wrote.
   lines.push(`port = ${port}\n`)
   lines.push(syncs ? "shared_buffers = '1GB'\n" : 'fsync = off\n')
   appendFileSync(join(data, 'postgresql.conf'), lines.join(''))
@@ -108,7 +109,7 @@ export async function startPostgres(
     try {
       control('stop', '-m', 'immediate')
     } catch {
-      // A test has ended it.
+      // A test has already ended it.
     }
     rmSync(dir, { recursive: true, force: true })
   })
@@ -128,7 +129,7 @@ export async function startPostgres(
   }
 }
 
-/** Named after a data directory as SQLite's file lies in it. */
+/** The name of a data directory's database, as SQLite's file belongs to its directory. */
 const databaseNameOf = (dataDir: string) =>
   `t_${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`
 
@@ -140,8 +141,8 @@ const serverOfRun = () => {
 }
 
 /**
- * Settings by which a process finds the database of a data directory, as its environment has them: none over SQLite,
- * whose file lies there.
+ * The environment by which a process finds the database of a data directory; empty over SQLite, whose file is in the
+ * directory.
  */
 export const databaseSettings = (dataDir: string): Record<string, string> =>
   isPostgres
@@ -151,7 +152,7 @@ export const databaseSettings = (dataDir: string): Record<string, string> =>
       }
     : {}
 
-/** An empty one, without waiting: `posthorn init` makes the tables. */
+/** Makes an empty database, synchronously: `posthorn init` makes the tables. */
 export function makeEmptyDatabase(dataDir: string): void {
   const name = databaseNameOf(dataDir)
   const make = `create database ${name} template template0`
@@ -165,7 +166,7 @@ export async function databaseOf(dataDir: string, server = serverOfRun()): Promi
   const client = new pg.Client(`${server}/postgres`)
   await client.connect()
   try {
-    // Others of this run make the template at the same moment.
+    // Other tests of this run may make the template at the same moment.
     await client.query('select pg_advisory_lock(1)')
     await makeOnce(client, server, template)
     await client.query('select pg_advisory_unlock(1)')

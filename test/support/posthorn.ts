@@ -30,7 +30,7 @@ export interface Posthorn {
   publicUrl: string
   apiKey: string
   accountId: string
-  /** A connection of the test's own to the same database. */
+  /** The test's own connection to the same database. */
   store: Store
   /**
    * A request with the account's key; `json` is parsed, `headers` are the response's. Throws for an
@@ -47,7 +47,7 @@ export interface Posthorn {
 export interface CallOptions {
   body?: object | string | Buffer
   headers?: Record<string, string>
-  /** null: none at all. */
+  /** null: no key at all. */
   key?: string | null
 }
 
@@ -67,12 +67,12 @@ export interface PosthornOptions {
   /** Static records, as in the configuration. */
   dns?: StaticRecords
   dataDir?: string
-  /** Of the main thread; silent by default. */
+  /** The log of the main thread; silent by default. */
   log?: Log
-  /** Settings that are no matter of the environment, as in the file. */
+  /** Settings that have no environment variable, as in the file. */
   settings?: Record<string, unknown>
   isLate?: boolean
-  /** Where its settings lie; in the data directory by default. */
+  /** The file with its settings; in the data directory by default. */
   configFile?: string
 }
 
@@ -96,7 +96,7 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
   const storeUrl = isPostgres ? await databaseOf(dataDir) : undefined
   if (storeUrl === undefined) await makeDatabase(dataDir)
   createApplianceKeyFile(applianceKeyFile(dataDir))
-  // The last write slot: no thread of the appliance has it.
+  // The last write slot, which no thread of the appliance has.
   const store = await openStore({
     dataDir,
     url: storeUrl,
@@ -130,7 +130,7 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
         POSTHORN_OUTBOUND_THREADS: '1',
         // The threads' own logs go to stderr.
         POSTHORN_LOG_LEVEL: 'error',
-        // A test's clock may run for days: what it does not ask for does not start.
+        // A test's clock may run for days, so jobs start only where the test asks for them.
         ...databaseSettings(dataDir),
         ...nodeSettings(node),
         ...Object.fromEntries(jobNames.map((name) => [environmentName(['jobs', name]), 'off'])),
@@ -204,7 +204,7 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
   return posthorn
 }
 
-/** What a raw body says; empty where its coding is none or garbled. */
+/** The text of a raw body; empty where its coding is unknown or garbled. */
 function decoded(body: CallOptions['body'], coding: string): string {
   if (!(body instanceof Buffer) || !/gzip/i.test(coding)) return String(body)
   try {

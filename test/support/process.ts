@@ -8,8 +8,8 @@ import { templateOf } from './template.js'
 /** The compiled CLI beside this file, wherever it was built to. */
 export const cliEntry = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
-// Whatever the settings of a test say: another appliance may run on this machine, and nobody but root
-// has port 25.
+// These count whatever the settings of a test say: another appliance may run on this machine, and only root may use
+// port 25.
 export const freePorts = {
   POSTHORN_HTTP_PRIVATE_PORT: '0',
   POSTHORN_HTTP_PUBLIC_PORT: '0',
@@ -28,7 +28,7 @@ export interface Serving {
 }
 
 /**
- * A directory as `posthorn init --sandbox` makes it; returns what a script gets from it. `serve` brings the free ports.
+ * A directory made by `posthorn init --sandbox`; returns what a script gets from that. `serve` adds the free ports.
  * Over PostgreSQL the test's later commands find its database by the environment, unless it has to be SQLite's
  * (`inFile`).
  */

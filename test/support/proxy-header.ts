@@ -17,9 +17,9 @@ export function proxyHeader(
     version?: number
     command?: number
     family?: number
-    /** TLVs behind the addresses. */
+    /** TLVs after the addresses. */
     more?: Buffer
-    /** What it says of its length. */
+    /** The length that it claims. */
     length?: number
   } = {},
 ): Buffer {

@@ -1,7 +1,7 @@
 import { type Compilable, CompiledQuery } from 'kysely'
 import type { Read } from '../../src/store/index.js'
 
-/** How SQLite would find the rows of a query, a line a table. */
+/** How SQLite would find the rows of a query, a line for each table. */
 export async function queryPlan(read: Read, query: Compilable): Promise<string[]> {
   const { sql, parameters } = query.compile()
   const plan = CompiledQuery.raw(`explain query plan ${sql}`, [...parameters])

@@ -1,6 +1,6 @@
 import type { Block, BlockDocument, SimpleBlock } from '../../src/blocks/index.js'
 
-/** A document at random; `word` makes what stands in it. */
+/** A random document; `word` makes its texts. */
 export function randomDocument(random: () => number, word: () => string): BlockDocument {
   const whole = (least: number, most: number) => least + Math.floor(random() * (most - least + 1))
   const oneOf = <T>(choices: readonly T[]): T => choices[whole(0, choices.length - 1)] as T

@@ -23,7 +23,7 @@ export class RawConnection {
       this.#received = Buffer.concat([this.#received, chunk])
       this.#wake()
     })
-    // A reset is one way of being closed; what counts is what came before it.
+    // A reset is one way to close; only what came before it counts.
     socket.on('error', () => {})
     socket.on('close', () => {
       this.#closed = true
@@ -57,13 +57,13 @@ export class RawConnection {
     }
   }
 
-  /** Everything that comes until the server closes, not taken apart. */
+  /** Everything that comes until the server closes, unparsed. */
   async rest(): Promise<string> {
     while (!this.#closed) await this.#change()
     return this.#received.toString('latin1')
   }
 
-  /** Closes our side; the server sees an abort if it still owes something. */
+  /** Closes our side; the server sees an abort if it still owes an answer. */
   async destroy(): Promise<void> {
     if (this.#closed) return
     this.#socket.destroy()
@@ -87,7 +87,7 @@ export async function rawRequest(port: number, text: string | Buffer) {
   return response
 }
 
-/** Throws if what stands at the start can be no response. `undefined`: more has to come, unless `closed`. */
+/** Throws if the text cannot begin a response. `undefined`: more has to come, unless `closed`. */
 export function parseResponse(
   bytes: Buffer,
   toHead = false,
@@ -109,7 +109,7 @@ export function parseResponse(
   // RFC 9110 §15.2: interim responses have no body; RFC 9112 §6.3 for the others.
   const bodiless = toHead || status < 200 || status === 204 || status === 304
   const lengths = headers.get('content-length') ?? []
-  // RFC 9112 §6.3: without a length the body ends with the connection. Refusals of uWS 20.57 are so.
+  // RFC 9112 §6.3: without a length the body ends with the connection. Refusals of uWS 20.57 are like this.
   const isToTheEnd = lengths.length === 0 && headers.get('connection')?.[0] === 'close'
   if (isToTheEnd && !bodiless && !closed) return undefined
   if (!bodiless && !isToTheEnd && (lengths.length !== 1 || !/^\d+$/.test(lengths[0] ?? ''))) {

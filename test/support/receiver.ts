@@ -7,7 +7,7 @@ import type { TestCertificate } from './tls.js'
 export interface Received {
   body: string
   headers: IncomingMessage['headers']
-  /** The connection's client port: the same for a connection that is used again. */
+  /** The connection's client port: the same where a connection is used again. */
   port: number | undefined
   /** The address that was connected to. */
   address: string | undefined
@@ -27,10 +27,10 @@ export interface Receiver {
   url: string
   port: number
   received: Received[]
-  /** How many webhooks were answered at the same time at most. */
+  /** The most webhooks that were being answered at the same time. */
   readonly most: number
   script: Script
-  /** Resolves when so many have arrived, or have in a test's opinion. */
+  /** Resolves when `isSo` holds for the webhooks that have arrived. */
   until(isSo: (received: readonly Received[]) => boolean): Promise<void>
 }
 

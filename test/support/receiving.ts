@@ -17,7 +17,7 @@ export async function receiveAt(posthorn: Posthorn, host: string): Promise<void>
   if (status !== 200) throw new Error(`${status}`)
 }
 
-/** Adds a rule, which holds at once: hosts without one are not remembered. */
+/** Adds a rule, which counts at once: hosts without a rule are not remembered. */
 export async function addRule(posthorn: Posthorn, body: object) {
   const { status, json } = await posthorn.call('POST', '/v1/receiving/rules', { body })
   if (status !== 201) throw new Error(JSON.stringify(json))

@@ -22,15 +22,15 @@ const root = existsSync(join(own, 'package.json')) ? own : process.cwd()
 
 export interface TreeOptions {
   version: string
-  /** So many migrations more than the sources have. */
+  /** How many migrations it has beyond those of the sources. */
   migrations?: number
   arch?: string
   glibc?: string
-  /** Another file, as a faulty build would have it: by its path in `dist/src`. */
+  /** Changed files, as in a faulty build, by their paths in `dist/src`. */
   broken?: Record<string, (text: string) => string>
 }
 
-/** A release tree as `bin/release` builds one, but of the compiled sources, and with the Node of the test. */
+/** A release tree like that of `bin/release`, but from the compiled sources, and with the test's Node. */
 export function makeTree(dir: string, options: TreeOptions): string {
   const { version, migrations = 0, arch = process.arch, glibc, broken = {} } = options
   const tree = join(dir, `posthorn-${version}`)
@@ -38,7 +38,7 @@ export function makeTree(dir: string, options: TreeOptions): string {
   // Without maps and types, which are half of it.
   const isCode = (name: string) => !/\.(map|d\.ts)$/.test(name)
   cpSync(compiled, join(tree, 'dist/src'), { recursive: true, filter: isCode })
-  // Modules as compiled, where bin/check has put stubs in their places.
+  // The compiled modules, where bin/check has put stubs in their places.
   const unpacked = join(compiled, '../unpacked')
   if (existsSync(unpacked)) {
     const filter = (from: string, to: string) => !from.endsWith('.js') || isStub(to)
@@ -73,18 +73,18 @@ export function makeTree(dir: string, options: TreeOptions): string {
   return tree
 }
 
-/** Whether it is there for what bin/check has packed, and was not compiled anew since. */
+/** Whether the file is a stub for what bin/check has packed, and was not compiled since. */
 const isStub = (file: string) =>
   /^import ((\$whole|entry) from )?'[./]+\/(packed|whole)\//.test(readFileSync(file, 'utf8'))
 
 function edit(file: string, change: (text: string) => string): void {
   const text = change(readFileSync(file, 'utf8'))
-  // Not in place: it may be shared with other trees.
+  // Not changed in place, because other trees may share the file.
   rmSync(file)
   writeFileSync(file, text)
 }
 
-/** Each makes a table, and one of before cannot read what it leaves. */
+/** Each migration makes a table, and earlier releases cannot read such a database. */
 function withMigrations(text: string, count: number): string {
   const added = Array.from({ length: count }, (_, i) => {
     const up = `db.schema.createTable('tomorrow_${i}').addColumn('id', 'integer').execute()`
@@ -98,16 +98,16 @@ export interface Install {
   dataDir: string
   /** Runs the `posthorn` of a release (default: of these sources) to its end. */
   run(args: readonly string[], options?: RunOptions): Promise<Ran>
-  /** `posthorn upgrade` with where all is. */
+  /** `posthorn upgrade` with the paths of this installation. */
   upgrade(args: readonly string[], options?: RunOptions): Promise<Ran>
   manage(word: 'start' | 'stop'): Promise<void>
-  /** Where the API of the running appliance is, and of which release it is; undefined while none answers. */
+  /** The running appliance's API and release; undefined while none answers. */
   appliance(): Promise<{ release: string; api: string; version: string } | undefined>
   log(): string
 }
 
 interface RunOptions {
-  /** The name of the release whose command it is. */
+  /** The name of the release whose command is run. */
   release?: string
   env?: Record<string, string>
 }
@@ -121,7 +121,7 @@ interface Ran {
 
 /**
  * Where releases are installed for a test, over an initialised data directory, with a stand-in for systemd: `manager
- * start posthorn` and so on. What it has started is killed at the end.
+ * start posthorn` and so on. The processes that it has started are killed at the end.
  */
 export function makeInstall(
   t: { teardown(stop: () => unknown): void },
@@ -130,7 +130,7 @@ export function makeInstall(
 ): Install {
   const prefix = join(dir, 'lib')
   mkdirSync(prefix)
-  // The trees of a test bring no packages of their own.
+  // The trees of a test have no packages of their own.
   symlinkSync(resolve(root, 'node_modules'), join(dir, 'node_modules'))
   const manager = join(dir, 'manager')
   writeFileSync(manager, managerText(prefix, dataDir, dir))
@@ -203,7 +203,7 @@ function runProgram(program: string, args: readonly string[], options: SpawnOpti
   })
 }
 
-/** What it starts is not its child when it has ended, so the file has the process's number. */
+/** The manager ends before the process that it started, so a file keeps the process's number. */
 const managerText = (prefix: string, dataDir: string, dir: string) => `#!${process.execPath}
 const { spawn } = require('node:child_process')
 const { openSync, readFileSync, writeFileSync } = require('node:fs')

@@ -8,13 +8,16 @@ export interface BuiltRelease {
   out: string
   tarball: string
   deb: string
-  /** The folder that they were made of. */
+  /** The folder from which they were made. */
   tree: string
 }
 
-/** `bin/release`, quick and large, of what is built in dist; the pair is this Node's or the one named. */
+/**
+ * Runs `bin/release`, quick and without compression, on what is built in dist; the pair is this Node's or the one
+ * named.
+ */
 export function buildRelease(out: string, runtime: string = ofThisNode): BuiltRelease {
-  // Only tsc was run, as while Posthorn itself is being worked on.
+  // Only tsc was run, as during work on Posthorn itself.
   if (!['dist/packed', 'dist/client', 'dist/clients'].every((made) => existsSync(made))) {
     for (const part of ['bin/pack-client', 'bin/pack-clients', 'bin/pack-appliance'])
       run(resolve(part), [])
@@ -34,7 +37,7 @@ export function buildRelease(out: string, runtime: string = ofThisNode): BuiltRe
 const ofThisNode = process.versions.node.startsWith('20.') ? 'node20' : 'node24'
 
 function run(script: string, args: readonly string[]): void {
-  // It calls bin/runtime, which has no extension.
+  // It runs bin/runtime, which has no extension.
   const [program, ...more] = plainly
   const { status, stderr } = spawnSync(program, [...more, process.execPath, script, ...args], {
     encoding: 'utf8',

@@ -3,8 +3,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { RenderOrder, RenderReport } from '../../src/templates/job.js'
 
 /*
- * A thread for the renderer's tests: it does what the HTML of a job says. Files that the
- * environment names make its start slow (from the second on) or fail.
+ * A thread for the renderer's tests: it does what the HTML of a job says. Files named in the environment make its
+ * start slow (from the second start on) or fail.
  */
 const current = workerData as Int32Array
 const report = (message: RenderReport) => parentPort?.postMessage(message)

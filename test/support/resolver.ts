@@ -4,7 +4,7 @@ import { type StaticHost, type StaticRecords, staticResolver } from '../../src/d
 export interface FakeResolver extends Resolver {
   /** Every question so far, in order: `'mx a.test'`. */
   readonly questions: string[]
-  /** How often a name was asked for, over all types unless one is given. */
+  /** How often a name was asked for, for all types unless one is given. */
   count(name: string, question?: QuestionKind): number
   /** Changes what a name answers from now on; `undefined` makes it unknown again. */
   set(name: string, host: StaticHost | undefined): void

@@ -1,13 +1,13 @@
-/** Whose runs they are. */
+/** The account and automation to which the runs belong. */
 interface RunsOf {
   account_id: string
   automation_id: string
 }
 
-/** The id of a run by its number: they rise with it. */
+/** The id of a run by its number; ids rise with numbers. */
 export const runId = (n: number): string => `019b0000-0000-7000-8000-${String(n).padStart(12, '0')}`
 
-/** A live run by its number, as it is stored: it waits at a step, as good as for ever. */
+/** The stored row of a live run by its number: it waits at a step practically for ever. */
 export const waitingRow = <More extends object>(of: RunsOf, n: number, more: More) => ({
   ...of,
   version: 1,
@@ -30,7 +30,7 @@ export const waitingRow = <More extends object>(of: RunsOf, n: number, more: Mor
   ...more,
 })
 
-/** One that has ended, as it is stored, of a contact that is deleted since. */
+/** The stored row of a run that has ended, of a contact that has been deleted since. */
 export const endedRow = <More extends object>(of: RunsOf, n: number, more: More) => ({
   ...of,
   version: 1,

@@ -5,17 +5,17 @@ import type { AddressInfo } from 'node:net'
 import { applianceKeyFile } from '../../src/app/index.js'
 import { isPostgres } from './postgres.js'
 
-/** PH_NODES=2, over PostgreSQL: whatever a test asks of its appliance is answered by two of them in turn. */
+/** PH_NODES=2, over PostgreSQL: two appliances answer a test's requests in turn. */
 export const areTwo = isPostgres && process.env.PH_NODES === '2'
 
-/** The settings of a node; none where there is one appliance. */
+/** The settings of a node; empty where there is one appliance. */
 export const nodeSettings = (name: string): Record<string, string> =>
   areTwo ? { POSTHORN_NODE_JOIN: 'true', POSTHORN_NODE_NAME: name } : {}
 
 export const copyKey = (from: string, to: string) =>
   cpSync(applianceKeyFile(from), applianceKeyFile(to))
 
-/** One address before servers on this machine: each request goes to the next of them, on a connection of its own. */
+/** One address for several servers on this machine: each request goes to the next server, on its own connection. */
 export async function inTurnAt(
   t: { teardown(stop: () => unknown): void },
   urls: readonly string[],

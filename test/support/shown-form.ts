@@ -1,4 +1,4 @@
-/** What a browser sends of the form in which columns of an import are given their meaning: as it is shown. */
+/** What a browser would send of the form that assigns an import's columns, unchanged. */
 export function shownForm(page: string): Record<string, string> {
   const html = page.slice(page.indexOf('class="mapping"') - 1_500)
   const fields: Record<string, string> = {}

@@ -83,15 +83,15 @@ export function takesTwo(): MxScript {
   }
 }
 
-/** How many mails the attacker's servers took, and were given without an answer. */
+/** How many mails the attacker's servers accepted, or got without answering. */
 export const taken = ({ traps }: Siege) =>
   traps.reduce((sum, { messages }) => sum + messages.length, 0)
 export const inDoubt = ({ traps }: Siege) =>
   traps.reduce((sum, { unaccepted }) => sum + unaccepted.length, 0)
 
 /**
- * Resolves with how many attempts are under way, once they were `count` and no more begin. Fewer is not the end:
- * those that end together are followed a moment later.
+ * Resolves with how many attempts are under way, once there were `count` and no more begin. A lower number is not
+ * final: after attempts end together, others follow a moment later.
  */
 export async function settlesAt(rig: OutboundRig, count: number) {
   await rig.eventually(async () => (await leased(rig)) === count)
@@ -104,7 +104,7 @@ export async function settlesAt(rig: OutboundRig, count: number) {
   return now
 }
 
-/** What is due is claimed in a turn or two, if it is claimed at all. */
+/** Due mail is claimed in a turn or two, if it is claimed at all. */
 export async function settled({ store }: OutboundRig) {
   for (let turn = 0; turn < 10; turn++) {
     await new Promise((resolve) => setTimeout(resolve, 2))

@@ -7,7 +7,7 @@ import { makeSignupTokens } from '../../src/forms/index.js'
 import { workBits } from '../../src/forms/work.js'
 import { type Posthorn, startPosthorn } from './posthorn.js'
 
-/** An appliance that believes who speaks for whom, and counts what its simulator bounces. */
+/** An appliance that trusts its proxy about clients' addresses, and counts its simulator's bounces. */
 export async function startWithForms(t: Test, clock: Clock = systemClock): Promise<Posthorn> {
   return await startPosthorn(t, {
     clock,
@@ -18,7 +18,7 @@ export async function startWithForms(t: Test, clock: Clock = systemClock): Promi
   })
 }
 
-/** What a page has that was shown a few seconds ago. */
+/** The stamp of a page that was shown a few seconds ago. */
 export function stampOf(
   { dataDir }: Posthorn,
   page: string,
@@ -30,7 +30,7 @@ export function stampOf(
   return makeSignupTokens(key, clock).stamp(page.split('/').at(-1) ?? '', from)
 }
 
-/** Of the forms of `makeForm`. */
+/** The consent text of the forms of `makeForm`. */
 const consent = 'I would like <b>news</b>.'
 
 export async function makeForm(posthorn: Posthorn, more: object = {}) {
@@ -72,7 +72,7 @@ export async function fillIn(
   return { status: response.status, html: await response.text() }
 }
 
-/** The link of the mail to an address, as it came. */
+/** The link in the mail to an address. */
 export async function linkTo({ url }: Posthorn, address: string): Promise<string> {
   const query = new URLSearchParams({ to: address, timeout: '10s' })
   const found = await (await fetch(`${url}/sandbox/wait.json?${query}`)).json()
@@ -81,7 +81,7 @@ export async function linkTo({ url }: Posthorn, address: string): Promise<string
   return link
 }
 
-/** What the script of a page finds for an address. */
+/** The proof of work that a page's script finds for an address. */
 export function workFor(stamp: string, email: string): string {
   for (let n = 0; ; n++) {
     const hash = createHash('sha256').update(`${stamp} ${email} ${n}`).digest()

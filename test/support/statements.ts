@@ -19,9 +19,9 @@ export function collectStatements(t: Test): Set<string> {
   return found
 }
 
-/** How SQLite would go about a statement: `SEARCH …` by an index, or `SCAN …` of all rows. */
+/** How SQLite would run a statement: `SEARCH …` by an index, or `SCAN …` of all rows. */
 export async function planOf(read: Read, statement: string): Promise<string[]> {
-  // What stands for a parameter makes no difference to the plan.
+  // The value of a parameter makes no difference to the plan.
   const text = statement.replace(/\?/g, 'null')
   const { rows } = await sql<{ detail: string }>`explain query plan ${sql.raw(text)}`.execute(read)
   return rows.map(({ detail }) => detail)

@@ -1,4 +1,4 @@
-// Adds one to a row, many times, a read and a write each: a lost update would show.
+// Adds one to a row many times, each time with a read and a write: a lost update would show.
 import { workerData } from 'node:worker_threads'
 import { systemClock } from '../../src/clock/index.js'
 import { openStore } from '../../src/store/index.js'

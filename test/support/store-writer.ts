@@ -1,4 +1,4 @@
-// Writes pairs of rows for ever and tells its parent about each one that is on disk. Killed by it.
+// Writes pairs of rows for ever and tells its parent about each pair that is on disk. The parent kills it.
 import { systemClock } from '../../src/clock/index.js'
 import { makeTurns, openStore } from '../../src/store/index.js'
 

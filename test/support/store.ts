@@ -17,7 +17,7 @@ export function makeTempDir(t: Test): string {
   return dir
 }
 
-/** Where the test's database is, for a process that opens it by itself. */
+/** The place of the test's database, for a process that opens it itself. */
 export const databaseIn = async (dataDir: string) => ({
   dataDir,
   url: isPostgres ? await databaseOf(dataDir) : undefined,

@@ -33,7 +33,10 @@ export async function makeDatabase(dataDir: string): Promise<void> {
   cpSync(databaseFile(template.whole), databaseFile(dataDir))
 }
 
-/** For the domains of tests: to find new primes for each would take a tenth of what a test's appliance takes. */
+/**
+ * A shared key pair for the domains of tests: new primes for each would take a tenth of the time of a test's
+ * appliance.
+ */
 export async function rsaPair(): Promise<DkimKeyPair> {
   const template = templateOf('rsa-pair')
   const file = (dir: string) => join(dir, 'pair.json')
@@ -45,8 +48,8 @@ export async function rsaPair(): Promise<DkimKeyPair> {
 }
 
 /**
- * A directory that takes a while to make and comes to the same each time: whoever finds that it is not there makes
- * it in `dir`, and keeps it for others of this build to copy from `whole`.
+ * A directory that takes a while to make and is the same each time: the first test that needs it makes it in `dir`,
+ * and keeps it for other tests of this build to copy from `whole`.
  */
 export function templateOf(name: string) {
   const whole = join(folder, `${name}-${schemaHash()}`)
@@ -67,7 +70,7 @@ export function templateOf(name: string) {
 
 let hash: string | undefined
 
-/** A schema that was edited makes other templates, also where the old build was not removed. */
+/** An edited schema makes other templates, also where the old build was not removed. */
 function schemaHash(): string {
   if (hash !== undefined) return hash
   const store = at('../../src/store')

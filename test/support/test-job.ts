@@ -5,9 +5,9 @@ import { sql } from 'kysely'
 import { runPeriodic } from '../../src/app/periodic.js'
 
 /*
- * A job of tests, which does as its name says: `works…`, `throws`, `hangs` (and hears nothing), `waits` (for what never
- * comes, and hears nothing), `lasts` (until it is told to end), `fills…` (the database, then a disk). It notes in a file that
- * its work began.
+ * A job of tests, which does as its name says: `works…`, `throws`, `hangs` (and ignores messages), `waits` (for
+ * something that never comes, and ignores messages), `lasts` (until it is told to end), `fills…` (the database, then
+ * a disk). It notes in a file that its work began.
  */
 const { name } = (workerData as { job: { name: string } }).job
 await runPeriodic(name, async ({ dataDir, signal, store }) => {

@@ -1,7 +1,8 @@
 /*
  * How long a slow proof takes. `bin/check` has a short form of each, `bin/check --thorough` (what continuous
  * integration runs) the whole. A file that has no short form begins with a line `// Thorough: why`: bin/check then
- * leaves it out, unless it is named itself. The longest take turns in continuous integration, `// Thorough, turn 1: why`.
+ * leaves it out, unless the file itself is named. The longest take turns in continuous integration, `// Thorough,
+ * turn 1: why`.
  */
 export const isThorough = process.env.THOROUGH === '1'
 
@@ -10,7 +11,7 @@ export const thoroughly = <T>(short: T, whole: T): T => (isThorough ? whole : sh
 
 const turns = 5
 
-/** Of a long list of slow proofs those whose turn it is; all of them outside continuous integration. */
+/** The proofs of a long list whose turn it is; all of them outside continuous integration. */
 export const inTurn = <T>(proofs: readonly T[]): readonly T[] =>
   process.env.TURN === undefined
     ? proofs

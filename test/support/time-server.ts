@@ -3,7 +3,7 @@ import { once } from 'node:events'
 
 export interface TimeServer {
   port: number
-  /** Milliseconds that it is ahead of this machine. */
+  /** How many milliseconds it is ahead of this machine. */
   ahead: number
   /** What it changes about its answers. */
   spoil?: (reply: Buffer) => void

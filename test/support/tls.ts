@@ -28,8 +28,8 @@ export interface TestCertificates {
 }
 
 /**
- * Makes certificates with the openssl command, in a directory that the test's end removes.
- * Takes about 0.1 s: make them once a file.
+ * Makes certificates with the openssl command, in a directory that the test's end removes. This takes about 0.1 s, so
+ * make them once in a test file.
  */
 export async function testCertificates(
   t: { teardown(remove: () => unknown): void },
@@ -61,7 +61,7 @@ export async function testCertificates(
     await issued(file, host)
     await writeFile(join(dir, 'ca.cnf'), caSettings)
     await writeFile(join(dir, 'ca.index'), '')
-    // In a file: OpenSSL 3.0 asks for one even beside `-rand_serial`.
+    // The serial is in a file: OpenSSL 3.0 asks for one even beside `-rand_serial`.
     await writeFile(join(dir, 'ca.serial'), `${serial(file)}\n`)
     const dates = ['-startdate', daysAgo(31), '-enddate', daysAgo(1)]
     const signer = ['-config', 'ca.cnf', '-cert', 'ca.crt', '-keyfile', 'ca.key']
@@ -100,7 +100,7 @@ policy = any
 commonName = supplied
 `
 
-/** As openssl wants it: YYMMDDHHMMSSZ. */
+/** A time in the form of openssl: YYMMDDHHMMSSZ. */
 function daysAgo(days: number): string {
   const at = new Date(Date.now() - days * 86_400_000)
   return `${at.toISOString().replace(/\D/g, '').slice(2, 14)}Z`

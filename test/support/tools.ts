@@ -10,7 +10,7 @@ export function missing(...programs: string[]): string | false {
   return process.env.CI === 'true' ? false : absent(...programs)
 }
 
-/** The same for what no machine has to have (an operator's own proxy): skipped in CI as well. */
+/** The same for programs that no machine has to have (an operator's own proxy): skipped in CI too. */
 export function absent(...programs: string[]): string | false {
   // Debian keeps servers' programs outside an ordinary user's PATH.
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']

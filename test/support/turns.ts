@@ -1,4 +1,4 @@
-/** How many turns the event loop had meanwhile: 0 where nobody else of the thread came to anything. */
+/** How many turns the event loop had meanwhile: 0 where nothing else in the thread could run. */
 export async function turnsDuring<T>(work: () => Promise<T>): Promise<{ value: T; turns: number }> {
   const end = countTurns()
   const value = await work()

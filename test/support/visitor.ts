@@ -4,7 +4,7 @@ import { makeSetupLink } from '../../src/people/index.js'
 import type { Store } from '../../src/store/index.js'
 import { asRead } from './as-read.js'
 
-/** What a page answered a browser of people. */
+/** A page's answer to a person's browser. */
 export interface Got {
   status: number
   headers: Headers

@@ -10,7 +10,7 @@ export interface Vector {
   good: boolean
 }
 
-/** What every verifier takes from the holder of `secret`, and what none does; `at` in Unix seconds. */
+/** What every verifier accepts from the holder of `secret`, and what none accepts; `at` in Unix seconds. */
 export const webhookVectors = (at: number): Vector[] => [
   { what: 'signed', header: signWebhook([secret], at, body), body, good: true },
   { what: 'by one of two secrets', header: signWebhook([old, secret], at, body), body, good: true },

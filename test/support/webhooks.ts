@@ -24,7 +24,7 @@ import { rsaPair } from './template.js'
 export const plans = loadPlans('config/plans.toml')
 export const key = makeApplianceKey(Buffer.alloc(32, 7))
 
-/** An account with a domain and the plan of the first one, and what makes and sends its webhooks. */
+/** An account with a domain and the first account's plan, and the parts that make and send its webhooks. */
 export async function webhookRig(t: Test, options: { clock?: Clock; store?: Store } = {}) {
   const clock = options.clock ?? systemClock
   const store = options.store ?? (await openTestStore(t, { clock }))
@@ -78,7 +78,7 @@ export async function webhookRig(t: Test, options: { clock?: Clock; store?: Stor
       )
       return id
     },
-    /** Something happens to a mail: in a transaction, as `deliveries` does it. */
+    /** Lets something happen to a mail, in a transaction, as `deliveries` does. */
     land: (emailId: string, type: MailEvent['type'], more: Partial<MailEvent> = {}) =>
       store.write((tx) =>
         land(tx, [

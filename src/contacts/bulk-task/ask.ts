@@ -4,11 +4,11 @@ import { askSome } from '../ask-some.js'
 import type { ContactDeps } from '../list.js'
 import type { BulkOrder } from './order.js'
 
-/** How many are looked at for one slice: each is a mail, and a write of its own. */
+/** How many people are looked at for one slice: each costs a mail, and a write of its own. */
 export const asksPerSlice = 20
 
 /**
- * Asks the people of a slice by mail; resolves with how many were asked, and whether the form has room for no more now.
+ * Asks the people of a slice by mail; resolves with how many were asked, and whether the form has no more room now.
  * Throws where such mails are stopped: the task fails, and says so.
  */
 export async function askSlice(

@@ -7,30 +7,30 @@ import type { ContactSearch } from '../filters.js'
 import { type ContactDeps, requireList } from '../list.js'
 import { deleteContactsIn, putOnListIn, someOf, takeOffListIn } from '../some.js'
 
-/** What can be done with all contacts that fit. */
+/** What can be done with all matching contacts. */
 export const bulkDeeds = ['add', 'remove', 'set', 'unsubscribe', 'delete'] as const
 
 /** What is to be done, and with whom. */
 export interface BulkOrder {
   do: (typeof bulkDeeds)[number]
   search: ContactSearch
-  /** Of `add` and `remove`: the list. */
+  /** For `add` and `remove`: the list. */
   target?: string | undefined
-  /** Of `set`: laid over what is known, key by key. */
+  /** For `set`: merged over the known metadata, key by key. */
   metadata?: Record<string, unknown> | undefined
-  /** Of `set`, by pages: a first or last name; an empty one goes. */
+  /** For `set`, by pages: a first or last name; an empty one is removed. */
   names?: { firstName?: string; lastName?: string } | undefined
-  /** Of `unsubscribe`: who asked for it; of `add`: how they agreed. */
+  /** For `unsubscribe`: who asked for it; for `add`: how they agreed. */
   note?: string | undefined
-  /** Of `add`: whether automations start for them. */
+  /** For `add`: whether automations start for them. */
   trigger?: boolean | undefined
-  /** Of `add`: whether they are asked by mail first; undefined: as the list says. */
+  /** For `add`: whether they are asked by mail first; undefined: as the list says. */
   confirm?: boolean | undefined
   /** For the consent record: `api`, `dashboard` or `command`. */
   by: string
 }
 
-/** Throws a 422 where the order lacks something, and a 404 for a list that is not there. */
+/** Throws a 422 where the order lacks something, and a 404 for a missing list. */
 export async function checkBulk(read: Read, accountId: string, order: BulkOrder): Promise<void> {
   const lacks = (field: string, message: string) =>
     new ApiError('validation_error', message, { status: 422, fields: { field } })
@@ -47,7 +47,7 @@ export async function checkBulk(read: Read, accountId: string, order: BulkOrder)
   if (order.search.listId !== undefined) await requireList(read, accountId, order.search.listId)
 }
 
-/** Does it with those who were chosen one by one, at once; resolves with how many it has changed. */
+/** Carries out an order at once for contacts chosen one by one; resolves with how many it has changed. */
 export async function changeSome(
   { store, clock }: ContactDeps,
   accountId: string,
@@ -59,7 +59,7 @@ export async function changeSome(
   return await store.write((tx) => applyBulk(tx, accountId, whole, { ids, now: clock.now() }))
 }
 
-/** Does it with some, as a part of a write; resolves with how many it has changed. */
+/** Carries out an order for some contacts, within a write; resolves with how many it has changed. */
 export async function applyBulk(
   tx: Tx,
   accountId: string,
@@ -89,7 +89,7 @@ export async function applyBulk(
   }
 }
 
-/** Whose fields would become too large stays as they are. */
+/** A contact whose fields would become too large stays unchanged. */
 async function setFields(
   tx: Tx,
   accountId: string,

@@ -20,7 +20,7 @@ import { newestOf, refuseOther, type SeenNumber } from '../seen-number.js'
 import { askSlice, asksPerSlice } from './ask.js'
 import { applyBulk, type BulkOrder, checkBulk } from './order.js'
 
-/** What tasks with all contacts that fit need. */
+/** What tasks with all matching contacts need. */
 interface BulkDeps extends ContactDeps {
   plans: Plans
   log: Log
@@ -34,18 +34,18 @@ interface BulkDeps extends ContactDeps {
   askFirst: AskFirst
 }
 
-/** Work with all contacts that fit, as its pages see it. */
+/** A task with all matching contacts, as its pages see it. */
 export interface BulkTask extends Omit<AccountTask, 'detail' | 'result'> {
-  /** `through`: the newest who was there when it began. */
+  /** `through`: the newest contact when the task began. */
   detail: { order: BulkOrder; cursor?: string; through?: string }
   result: { changed?: number; reason?: string }
 }
 
-/** Long work with all contacts that fit: it goes on after a restart, and can be paused and stopped. */
+/** Long work with all matching contacts: it goes on after a restart, and can be paused and stopped. */
 export interface BulkTasks {
   /**
-   * Starts it; resolves with the task's number. Throws a 422 where another number fits than was `seen`. `alongside` is
-   * written with it.
+   * Starts a task; resolves with its number. Throws a 422 where another number matches than was `seen`. `alongside` is
+   * written in the same transaction.
    */
   begin(
     accountId: string,
@@ -58,7 +58,7 @@ export interface BulkTasks {
   close(): Promise<void>
 }
 
-// Contacts that one transaction changes: some milliseconds, which other writes wait for.
+// How many contacts one transaction changes: that takes some milliseconds, for which other writes wait.
 const perSlice = 100
 
 /** Throws a 404 unless the account has it. */
@@ -112,7 +112,7 @@ export function makeBulkTasks(deps: BulkDeps): BulkTasks {
 const asksFirst = (read: Read, accountId: string, { target = '' }: BulkOrder) =>
   wantConfirmation(read, accountId, [target])
 
-// Of one account; each takes its turn, and a double click is no second one.
+// How many of one account may be live; they take turns, and a double click starts no second one.
 const mostLive = 10
 
 /** Throws a 409 where an account has as many as it may. */
@@ -124,8 +124,8 @@ async function refuseMany(read: Read, accountId: string): Promise<void> {
 }
 
 /**
- * Does it with the next who fit; resolves with whether they were the last, or that as many were asked as may be now. Who
- * came since it began is left alone.
+ * Works on the next matching contacts; resolves with whether they were the last, or `later` where no more may be asked
+ * now. Contacts who came after the task began are left alone.
  */
 async function slice(deps: BulkDeps, task: BulkTask): Promise<boolean | 'later'> {
   const { store, clock, defaultCountry, follow } = deps
@@ -138,13 +138,13 @@ async function slice(deps: BulkDeps, task: BulkTask): Promise<boolean | 'later'>
   const wasThere = ({ id, createdAt }: { id: string; createdAt: number }) =>
     through === undefined ? createdAt <= begunAt : id <= through
   const ids = members.filter(wasThere).map(({ id }) => id)
-  // Mails are accepted in writes of their own. Whoever is looked at again is not asked again.
+  // Mails are accepted in writes of their own. Somebody who is looked at again is not asked again.
   const { asked, isFull } = isAsking
     ? await askSlice(deps, accountId, order, ids)
     : { asked: undefined, isFull: false }
   const isOver = await store.write(async (tx) => {
     const now = await findBulk(tx, accountId, id)
-    // Paused or stopped meanwhile, or somebody else has done this slice.
+    // The task was paused or stopped meanwhile, or somebody else has done this slice.
     if (now.state !== 'running' || now.detail.cursor !== cursor) return false
     const changed =
       asked ?? (await applyBulk(tx, accountId, order, { ids, now: clock.now(), follow }))
@@ -166,7 +166,7 @@ async function slice(deps: BulkDeps, task: BulkTask): Promise<boolean | 'later'>
           ...(nextCursor !== null && { cursor: nextCursor }),
         }),
         result: counted,
-        // The end is in the last slice: after a kill behind it nothing begins anew.
+        // The last slice also ends the task: after a kill nothing begins anew.
         ...(nextCursor === null && { state: 'done', total: done, ended_at: clock.now() }),
       })
       .where('id', '=', id)

@@ -10,16 +10,16 @@ import { type CsvRecord, readCsv } from '../csv-records.js'
 import { markKindOf } from '../left-marks.js'
 import { type FileDelimiter, fileDelimiters, type MappedColumn, type Mapping } from '../mapping.js'
 
-/** What is known of a file that was taken in. */
+/** What is known of an uploaded file. */
 export interface KeptFile {
   bytes: number
   lines: number
   isUtf8: boolean
 }
 
-/** The longest file that a page takes; a million rows have some 60 MB. */
+/** The longest file that a page takes; a million rows are some 60 MB. */
 export const maxImportBytes = 256 * 1024 * 1024
-// All files that wait, of all accounts.
+// The size of all waiting files of all accounts.
 const mostKept = 2 * 1024 ** 3
 const lookEvery = 8 * 1024 ** 2
 const lineEnd = 0x0a
@@ -31,7 +31,7 @@ export const fileOf = (dataDir: string, id: number) => join(folderOf(dataDir), `
 
 /**
  * Writes the file of an import to the data directory while it arrives. Throws a 413 where it is too long, a 503 where
- * too many files wait, and what `pieces` throws; then nothing is left.
+ * too many files wait, and what `pieces` throws; then nothing remains.
  */
 export async function keepFile(
   dataDir: string,
@@ -44,13 +44,13 @@ export async function keepFile(
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let last = lineEnd
   let nextLook = 0
-  // UTF-16, in which each of these has a zero beside it.
+  // UTF-16, where each line end has a zero beside it.
   let isWide: boolean | undefined
   try {
     for await (const piece of pieces) {
       kept.bytes += piece.length
       if (kept.bytes > maxImportBytes) throw tooLong()
-      // Others arrive meanwhile.
+      // Checked again and again, as other files arrive meanwhile.
       if (kept.bytes >= nextLook) {
         nextLook = kept.bytes + lookEvery
         if ((await keptBytes(dataDir)) > mostKept) throw tooManyWait()
@@ -82,7 +82,7 @@ const tooManyWait = () =>
     headers: { 'Retry-After': '600' },
   })
 
-/** The size of all files that wait. */
+/** The size of all waiting files. */
 async function keptBytes(dataDir: string): Promise<number> {
   let bytes = 0
   for (const name of await readdir(folderOf(dataDir))) {
@@ -94,7 +94,7 @@ async function keptBytes(dataDir: string): Promise<number> {
   return bytes
 }
 
-/** Line ends of any kind; `before` is the last byte of the piece before. */
+/** Counts line ends of any kind; `before` is the last byte of the piece before. */
 function linesIn(piece: Uint8Array, before: number, isWide: boolean): number {
   let lines = 0
   let last = before
@@ -119,20 +119,20 @@ function isText(decoder: TextDecoder, piece: Uint8Array): boolean {
 export const readFile = (dataDir: string, id: number, highWaterMark?: number): ReadStream =>
   createReadStream(fileOf(dataDir, id), highWaterMark === undefined ? {} : { highWaterMark })
 
-/** Takes it away, if it is there. */
+/** Deletes the file, if it exists. */
 export async function dropFile(dataDir: string, id: number): Promise<void> {
   await unlink(fileOf(dataDir, id)).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
   })
 }
 
-/** The numbers of the imports of which there are files. */
+/** The numbers of the imports that have files. */
 export async function filesKept(dataDir: string): Promise<number[]> {
   const names = await readdir(folderOf(dataDir)).catch(() => [])
   return names.map((name) => Number.parseInt(name, 10)).filter(Number.isSafeInteger)
 }
 
-/** The first rows of a file, and what each column seems to be. */
+/** The first rows of a file, and what each column probably is. */
 export interface Glance {
   rows: readonly (readonly string[])[]
   mapping: Mapping
@@ -142,7 +142,10 @@ const glancedRows = 21
 const glancedBytes = 256 * 1024
 const mostColumns = 200
 
-/** Looks into a file. `as`: how somebody wants it read. Throws a 415 for what is no CSV and a 422 for an empty one. */
+/**
+ * Looks into a file. `as`: how somebody wants it read. Throws a 415 for a file that is no CSV and a 422 for an empty
+ * one.
+ */
 export async function glanceAt(
   dataDir: string,
   id: number,
@@ -190,7 +193,7 @@ async function firstRecords(
   const bytes = createReadStream(fileOf(dataDir, id), { end: glancedBytes - 1 })
   try {
     for await (const record of readCsv(bytes, as)) {
-      // Where the piece that is looked at ends, the file seems to break.
+      // The file seems to break at the end of the piece that is looked at.
       if ('reason' in record || records.push(record) === glancedRows) break
     }
   } finally {
@@ -199,13 +202,16 @@ async function firstRecords(
   return records
 }
 
-// Of a longer text the search would take long, and it is none (RFC 5321 §4.5.3.1).
+// A longer text is no address (RFC 5321 §4.5.3.1), and searching it would take long.
 const isAddress = (cell: string) => {
   const text = cell.trim()
   return text.length <= 320 && /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text)
 }
 
-/** Its columns; where the header calls none the address, or two alike, that which has addresses is, and the first is. */
+/**
+ * The columns of the header. If it names none as the address, or two, the column with addresses is it, and of two the
+ * first.
+ */
 function headerIn(header: readonly string[], email: number): Columns | string {
   const read = readHeader(header)
   if (typeof read !== 'string' || email === -1) return read
@@ -217,10 +223,10 @@ function headerIn(header: readonly string[], email: number): Columns | string {
   )
 }
 
-// What stands beside the part of a country, or beside another column of how somebody stands.
+// Columns beside a country's state, or beside another column of a person's status.
 const besideRegion = ['status', 'city', 'zip', 'zipcode', 'postcode', 'postalcode', 'country']
 
-/** By the header, where there is one; without one the column that has addresses is known. */
+/** Guesses the columns by the header; without one only the column with addresses is known. */
 function guessed(
   first: readonly string[],
   rows: readonly (readonly string[])[],
@@ -231,13 +237,13 @@ function guessed(
   const isOnlyFirst =
     typeof columns !== 'string' && columns.firstName === undefined && columns.lastName !== undefined
   const keys = new Set(hasHeader ? first.map(columnKey) : [])
-  // 'State' stands among the parts of an address, or for whether somebody wants mail.
+  // 'State' may be a part of an address, or say whether somebody wants mail.
   const isRegion = (cell: string) =>
     columnKey(cell) === 'state' && besideRegion.some((key) => keys.has(key))
   return first.map((cell, at): MappedColumn => {
     const name = hasHeader ? cell.trim().slice(0, 100) : ''
     if (typeof columns === 'string') {
-      // A column that says who left is never left out by itself.
+      // A column that says who left is never left out without being asked.
       const mark = hasHeader ? markKindOf(columnKey(cell)) : undefined
       return { use: at === email ? 'email' : (mark ?? 'nothing'), name }
     }
@@ -246,7 +252,7 @@ function guessed(
     )
     if (taken !== undefined) return { use: taken, name }
     if (columns.metadata === at) return { use: 'fields', name }
-    // MailerLite calls the first name so beside a last one.
+    // Beside a last name, MailerLite calls the first name so.
     if (isOnlyFirst && columnKey(cell) === 'name') return { use: 'firstName', name }
     const mark = columns.marks.find((one) => one.at === at)
     if (mark !== undefined) return { use: isRegion(cell) ? 'text' : mark.kind, name }

@@ -11,23 +11,23 @@ import type { Mapping } from '../mapping.js'
 import type { KeptFile } from './files.js'
 import type { ImportResult } from './progress.js'
 
-/** What imports that are tasks need. */
+/** What imports as tasks need. */
 export interface ImportTaskDeps extends ContactDeps {
   plans: Plans
   importer: Importer
   dataDir: string
-  /** Several nodes work together: the file of an import is kept in the database too. */
+  /** Several nodes work together: the database also keeps the file of an import. */
   sharesFiles: boolean
   /** The country of phone numbers without an international prefix; ISO 3166. */
   defaultCountry: string
   log: Log
-  /** Called once people are in, for what follows from it. */
+  /** Called once people are in, for what follows from that. */
   followed?: () => void
   /** Throws a 503 where automations have no room for more people. */
   checkRoom: () => Promise<void>
 }
 
-/** What somebody says of a file before it is imported. */
+/** What somebody says about a file before it is imported. */
 export interface ImportOrder {
   listId: string
   mapping: Mapping
@@ -38,11 +38,11 @@ export interface ImportOrder {
   trigger: boolean
 }
 
-/** What an import's task keeps in `detail`. */
+/** What an import's task has in `detail`. */
 export interface ImportDetail extends KeptFile {
   filename: string
   order?: ImportOrder
-  /** The last row of the consent record before it began; not there for imports of former versions. */
+  /** The last row of the consent record before it began; absent in imports of former versions. */
   consentBefore?: number
 }
 
@@ -69,7 +69,7 @@ export const listImports = async (
 ): Promise<ImportTask[]> =>
   (await listTasks(read, accountId, 'import', limit)) as unknown as ImportTask[]
 
-/** Whether an import can be undone at a time. */
+/** Whether an import can be undone at this time. */
 export const isUndoable = (
   { state, begunAt, endedAt }: Pick<AccountTask, 'state' | 'begunAt' | 'endedAt'>,
   now: number,

@@ -5,7 +5,7 @@ import { noMailReason, noMailWords, standingsOf } from '../no-mail.js'
 
 const perPage = 500
 
-/** Whom an import put on a list and who get no mail, as it is now, with why: the address, the reason, the file's line. */
+/** The people whom an import put on a list and who now get no mail: the address, the reason, the file's line. */
 export async function* noMailCsv(
   read: Read,
   { accountId, listId, importId }: { accountId: string; listId: string; importId: number },

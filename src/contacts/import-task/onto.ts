@@ -3,7 +3,7 @@ import type { Read } from '../../store/index.js'
 import { liveTasks } from '../../tasks/index.js'
 import type { ImportDetail } from './import-task.js'
 
-/** The import that is under way onto a list, or paused; an account has one at most. */
+/** The import onto a list that is under way or paused; an account has one at most. */
 export async function importOnto(
   read: Read,
   accountId: string,
@@ -18,7 +18,10 @@ export async function importOnto(
   return undefined
 }
 
-/** Throws a 409 for a list onto which somebody imports: whoever started it would find it failed, half of it gone. */
+/**
+ * Throws a 409 for a list onto which somebody imports: whoever started the import would find it failed, and half of it
+ * gone.
+ */
 export async function refuseImporting(read: Read, accountId: string, listId: string) {
   const found = await importOnto(read, accountId, listId)
   if (found === undefined) return

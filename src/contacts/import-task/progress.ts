@@ -1,54 +1,54 @@
 import { storedObject, type Tx } from '../../store/index.js'
 import type { NoMailCounts } from '../no-mail.js'
 
-/** Where an import that is a task goes on, as its thread is told. */
+/** Where an import's task goes on, for its thread. */
 export interface TaskPlace {
   id: number
-  /** The last line that is done with. */
+  /** The last line that is done. */
   after: number
 }
 
-/** What an import's task has come to, as `result` keeps it. */
+/** The results of an import's task, stored in `result`. */
 export interface ImportResult {
   importId?: number
   imported: number
   skipped: number
   invalid: number
   suppressed: number
-  /** How many of whom it has put on the list get no mail; not there for imports of former versions. */
+  /** How many of the people whom it has put on the list get no mail; absent in imports of former versions. */
   noMail?: NoMailCounts
-  /** Why it has failed, or was paused by itself. */
+  /** Why it has failed, or has paused itself. */
   reason?: string
-  /** How many an undoing has taken off the list. */
+  /** How many people undoing it has taken off the list. */
   undone?: number
-  /** How many it has left there, as somebody has changed them since. */
+  /** How many people undoing it has left there, as somebody has changed them since. */
   kept?: number
-  /** How much of what is refused is kept, as far as there is room. */
+  /** How many bytes of refused rows are kept; there is a limit. */
   refusedBytes?: number
 }
 
-/** A row that was left out, and why. */
+/** A refused row, and why. */
 export interface RefusedLine {
   line: number
   reason: string
 }
 
-/** The same with its cells, as `keptCells` has them. */
+/** A refused row with its cells, as `keptCells` writes them. */
 export interface RefusedRow extends RefusedLine {
   cells: string
 }
 
-// Characters of a row that its refusal shows again.
+// How many characters of a row its refusal shows.
 const maxKeptCell = 500
 const maxKeptCells = 50
-// Of one import: a file that is all wrong would fill the database.
+// The limit for one import: a file with only wrong rows would fill the database.
 const maxKeptBytes = 16 * 1024 ** 2
 
-/** The cells of a row as they are kept: JSON at once, as a part of a text holds all of it in memory. */
+/** The cells of a row in stored form. They become JSON at once, as a part of a text keeps the whole text in memory. */
 export const keptCells = (cells: readonly string[]): string =>
   JSON.stringify(cells.slice(0, maxKeptCells).map((cell) => cell.slice(0, maxKeptCell)))
 
-/** The state that an import's task is in, and what it has come to. */
+/** The state of an import's task, and its results. */
 export async function readProgress(tx: Tx, id: number) {
   const row = await tx
     .selectFrom('tasks')
@@ -60,7 +60,7 @@ export async function readProgress(tx: Tx, id: number) {
   return { isWanted: row?.state === 'running', result }
 }
 
-/** Goes with the rows that it tells of, in their transaction. */
+/** Belongs to the rows that it reports, in their transaction. */
 export async function keepProgress(
   tx: Tx,
   id: number,

@@ -16,14 +16,14 @@ const againMs = 10_000
 const restMs = 20
 const mostDeaths = 3
 
-/** Works at tasks, each once, until they have ended or are not wanted at present. */
+/** Works on tasks, each only once at a time, until they end or are not wanted now. */
 export function makeRuns(deps: ImportTaskDeps) {
   const { store, clock, log } = deps
   const closing = new AbortController()
   const running = new Map<number, Promise<void>>()
   const deaths = new Map<number, { done: number; times: number }>()
 
-  /** Has a task worked at, unless it is. */
+  /** Starts the work on a task, unless it is under way. */
   const work = (task: ImportTask) => {
     if (running.has(task.id) || closing.signal.aborted) return
     const { signal } = closing
@@ -32,7 +32,7 @@ export function makeRuns(deps: ImportTaskDeps) {
     const run = once
       .catch(async (error) => {
         if (!(await isToComeAgain(task, error))) return
-        // One that was paused or stopped needs no rest.
+        // A task that was paused or stopped needs no rest.
         const { state } = await findImport(store.read, task.accountId, task.id)
         if (state === task.state) await pause(clock, againMs, signal)
       })
@@ -41,7 +41,7 @@ export function makeRuns(deps: ImportTaskDeps) {
       .catch((error) => log.error({ error, taskId: task.id }, 'An import waits for the next start'))
     running.set(task.id, run)
   }
-  /** Has a task worked at that somebody wants; of one that was stopped meanwhile the file goes. */
+  /** Starts the work on a task that is wanted; the file of a stopped one is deleted. */
   const takeUp = async ({ accountId, id }: Pick<AccountTask, 'accountId' | 'id'>) => {
     if (closing.signal.aborted) return
     const task = await findImport(store.read, accountId, id)
@@ -49,7 +49,7 @@ export function makeRuns(deps: ImportTaskDeps) {
     if (task.state === 'stopped') await dropShared(deps, id)
   }
 
-  /** Whether the thread has died of it some times, at one place. */
+  /** Whether the task has killed its thread several times at the same place. */
   const hasStoodStill = async ({ accountId, id }: ImportTask): Promise<boolean> => {
     const { done } = await findImport(store.read, accountId, id)
     const last = deaths.get(id)
@@ -58,7 +58,7 @@ export function makeRuns(deps: ImportTaskDeps) {
     return times >= mostDeaths
   }
 
-  /** What passes by itself is tried again; anything else ends the task, and says why. */
+  /** A passing fault is tried again; any other ends the task, and says why. */
   const isToComeAgain = async (task: ImportTask, error: unknown): Promise<boolean> => {
     const isRefusal = error instanceof ApiError
     if (isThreadDeath(error) && (await hasStoodStill(task))) {
@@ -87,7 +87,7 @@ export function makeRuns(deps: ImportTaskDeps) {
   }
 }
 
-/** Runs an import from where it is to its end, or until it is not wanted any more. */
+/** Runs an import from its present place to its end, or until it is no longer wanted. */
 async function runImport(
   deps: ImportTaskDeps,
   { id, accountId, state, done, detail }: ImportTask,
@@ -117,7 +117,7 @@ async function runImport(
     const pieces = whileWanted(bytes, signal, trigger ? checkRoom : undefined)
     await importer.run(accountId, pieces, options)
   } finally {
-    // Whoever stops early asks for no more of it, and leaves it open.
+    // An import that stops early leaves the file's stream open, so it is closed here.
     bytes.destroy()
   }
   await end(deps, { id, accountId, state }, 'done')
@@ -125,8 +125,8 @@ async function runImport(
 }
 
 /**
- * The file, as long as the appliance does not stop and there is room for what it starts: what is left of it is read at
- * the next start, or a little later.
+ * The file, until the appliance stops or there is no room for what its rows start: the rest is read at the next start,
+ * or a little later.
  */
 async function* whileWanted(
   pieces: AsyncIterable<Uint8Array>,
@@ -140,7 +140,7 @@ async function* whileWanted(
   }
 }
 
-/** Ends a task that is still in the state of its run; of one that was paused or stopped meanwhile that stays. */
+/** Ends a task that is still in the state of its run; a task that was paused or stopped meanwhile stays so. */
 async function end(
   deps: ImportTaskDeps,
   { id, accountId, state: before }: Pick<AccountTask, 'id' | 'accountId' | 'state'>,
@@ -164,7 +164,7 @@ async function end(
   if (isOver) await dropShared(deps, id)
 }
 
-/** Pauses a task that has met the plan's ceiling: its file stays, and somebody goes on with it once there is room. */
+/** Pauses a task that has reached the plan's ceiling: its file stays, and somebody continues it once there is room. */
 async function waitForRoom(
   { store, plans }: ImportTaskDeps,
   { id, accountId, state: before }: ImportTask,
@@ -180,7 +180,7 @@ async function waitForRoom(
   })
 }
 
-/** Takes off the list whom an import brought, some at a time. */
+/** Takes the people whom an import brought off the list, some at a time. */
 async function undoAll(deps: ImportTaskDeps, task: ImportTask, signal: AbortSignal): Promise<void> {
   const { store, clock } = deps
   const { importId } = task.result

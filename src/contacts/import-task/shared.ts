@@ -8,13 +8,14 @@ import type { Read, Store } from '../../store/index.js'
 import { dropFile, fileOf, type KeptFile, readFile } from './files.js'
 
 /*
- * Where several nodes share a database, the file of an import is kept in it too, so that the import goes on at another node
- * when the one that took it in is gone. A node that works with the file has it in its data directory, as everywhere.
+ * Where several nodes share a database, it also keeps the file of an import, so that another node can continue the
+ * import when the node that took it in is gone. A node that works with the file has it in its data directory, as
+ * everywhere.
  */
 
-/** A longer file stays with the node that took it in. */
+/** A longer file stays only at the node that took it in. */
 const mostSharedBytes = 64 * 1024 ** 2
-// All files in the database, as they are kept there: what does not fit stays with its node.
+// The size of all files in the database; a file that does not fit stays at its node.
 const mostKeptBytes = 512 * 1024 ** 2
 const pieceBytes = 512 * 1024
 
@@ -26,7 +27,7 @@ interface SharedDeps {
   dataDir: string
 }
 
-/** Puts a file that was taken in into the database as well, where it has room there. */
+/** Also puts an uploaded file into the database, where that has room. */
 export async function shareFile(
   { store, dataDir }: SharedDeps,
   id: number,
@@ -48,12 +49,14 @@ async function keptBytes(read: Read): Promise<number> {
   return Number(row?.pieces ?? 0) * pieceBytes
 }
 
-/** Has the file in the data directory; resolves with false where it is neither there nor in the database. */
+/**
+ * Makes sure that the file is in the data directory; resolves with false where it is neither there nor in the database.
+ */
 export async function bringFile({ store, dataDir }: SharedDeps, id: number): Promise<boolean> {
   const path = fileOf(dataDir, id)
   if (existsSync(path)) return true
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  // Whole or not at all, whoever else brings it.
+  // Written whole or not at all, whoever else writes it too.
   const part = `${path}.${randomUUID()}`
   const file = await open(part, 'wx', 0o600)
   let at = 0
@@ -80,14 +83,14 @@ export async function bringFile({ store, dataDir }: SharedDeps, id: number): Pro
   return at > 0
 }
 
-/** Takes it out of the database, if it is there. */
+/** Deletes the file from the database, if it is there. */
 export async function dropPieces({ store }: Pick<SharedDeps, 'store'>, id: number): Promise<void> {
-  // A write for nothing would have other nodes look for what it has changed.
+  // A needless write would make other nodes look for changes.
   if (!(await sharedFiles(store.read)).has(id)) return
   await store.write((tx) => tx.deleteFrom('import_pieces').where('task_id', '=', id).execute())
 }
 
-/** Takes it away wherever it is; other nodes that have it find that it is not wanted. */
+/** Deletes the file here and in the database; other nodes that have it find that it is not wanted. */
 export async function dropShared(deps: SharedDeps, id: number): Promise<void> {
   await dropFile(deps.dataDir, id)
   await dropPieces(deps, id)
@@ -103,7 +106,7 @@ export async function sharedFiles(read: Read): Promise<Set<number>> {
   return new Set(rows.map(({ task_id }) => task_id))
 }
 
-/** Takes over the imports of a node that is gone, as far as their files are in the database; resolves with how many. */
+/** Takes over the imports of a node that is gone, if their files are in the database; resolves with how many. */
 export async function adoptImports({ write, node }: Pick<Store, 'write' | 'node'>, from: number) {
   const rows = await write((tx) =>
     tx
@@ -114,7 +117,7 @@ export async function adoptImports({ write, node }: Pick<Store, 'write' | 'node'
       .where('ended_at', 'is', null)
       .where(({ or, eb, exists, selectFrom }) =>
         or([
-          // What was on its way never came, and to undo one needs no file.
+          // A file that was on its way never came, and undoing needs no file.
           eb('state', 'in', ['arriving', 'undoing']),
           exists(
             selectFrom('import_pieces').select('at').whereRef('task_id', '=', 'tasks.id').limit(1),

@@ -7,39 +7,39 @@ import { dropPieces, dropShared, sharedFiles } from './shared.js'
 
 const draftMs = dayMs
 const pausedMs = 7 * dayMs
-// Rows of people stand in what was refused.
+// The refused rows contain people's data.
 const endedMs = 30 * dayMs
 const mostEnded = 20
 const perSweep = 20
 const perWrite = 500
 const restMs = 20
 
-/** Takes away drafts that are old, and of an account that brings another file its old imports. */
+/** Deletes old drafts and, for an account that brings another file, its oldest ended imports. */
 export async function dropDrafts(deps: ImportTaskDeps, accountId?: string): Promise<void> {
   const { store, clock } = deps
   const drafts = (await liveTasks(store.read, 'import')).filter(({ state }) => state === 'draft')
   const old = drafts.filter(({ begunAt }) => !isRecent(begunAt, clock.now(), draftMs))
   for (const { id } of old) {
-    // Somebody may have begun it meanwhile.
+    // Somebody may have begun the import meanwhile.
     if (await store.write((tx) => removeTask(tx, id, 'draft'))) await dropShared(deps, id)
   }
   if (accountId === undefined) return
   await dropEnded(deps, await tasksBeyond(store.read, accountId, mostEnded))
 }
 
-/** What a kill has left, what has waited for too long, files of nothing, and what ended long ago. */
+/** Cleans up what a kill has left, what has waited for too long, files without a task, and what ended long ago. */
 export async function sweep(
   deps: ImportTaskDeps,
   { arriving, stop }: { arriving: ReadonlySet<number>; stop: AbortSignal },
 ): Promise<void> {
   const { store, clock, dataDir } = deps
   await dropDrafts(deps)
-  // In this order: a file that is there has its task already.
+  // In this order: every existing file already has its task.
   const files = await filesKept(dataDir)
   const shared = await sharedFiles(store.read)
   const wanted = new Set<number>()
   for (const { id, accountId, state, begunAt, node } of await liveTasks(store.read, 'import')) {
-    // Of others nobody here knows what arrives.
+    // Nobody here knows which files arrive at other nodes.
     const isCutOff = state === 'arriving' && node === store.node.number && !arriving.has(id)
     if (isCutOff && (await store.write((tx) => removeTask(tx, id, 'arriving')))) continue
     wanted.add(id)
@@ -53,7 +53,7 @@ export async function sweep(
   await dropEnded(deps, await tasksEndedBy(store.read, clock.now() - endedMs, perSweep), stop)
 }
 
-/** Takes away imports that have ended, with the rows that they refused. */
+/** Deletes ended imports, with the rows that they refused. */
 async function dropEnded(
   { store, clock }: ImportTaskDeps,
   ids: readonly number[],
@@ -68,7 +68,7 @@ async function dropEnded(
   }
 }
 
-/** Some of what an import has refused; resolves with whether there may be more. */
+/** Deletes some of an import's refused rows; resolves with whether there may be more. */
 async function dropRefusals(tx: Tx, taskId: number): Promise<boolean> {
   const rows = await tx
     .selectFrom('import_refusals')

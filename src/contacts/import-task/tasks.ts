@@ -25,33 +25,35 @@ import { makeRuns } from './runs.js'
 import { adoptImports, bringFile, dropShared, shareFile } from './shared.js'
 import { dropDrafts, sweep } from './sweep.js'
 
-/** Imports of files that people upload: they go on after a restart, and can be paused, stopped and undone. */
+/** Imports of uploaded files: they go on after a restart, and can be paused, stopped and undone. */
 export interface ImportTasks {
-  /** ISO 3166-1, of phone numbers that name none. */
+  /** ISO 3166-1: the country of phone numbers that name none. */
   readonly defaultCountry: string
-  /** Takes a file in and answers with the draft's number. */
+  /** Stores a file and answers with the draft's number. */
   keep(
     accountId: string,
     file: { filename: string; pieces: AsyncIterable<Uint8Array>; startedBy: string },
   ): Promise<number>
   /** The first rows of a draft's file. */
   glance(task: ImportTask, as?: Parameters<typeof glanceAt>[3]): Promise<Glance>
-  /** Throws a 422 for columns that cannot be so, a 409 while another one of the account runs, and what billing says. */
+  /**
+   * Throws a 422 for impossible columns, a 409 while another import of the account runs, and whatever billing refuses.
+   */
   check(accountId: string, id: number, mapping: Mapping): Promise<void>
-  /** Starts what was checked. */
+  /** Starts a checked import. */
   begin(accountId: string, id: number, order: ImportOrder): Promise<void>
   change(accountId: string, id: number, to: 'paused' | 'running' | 'stopped'): Promise<void>
-  /** Takes off the list again whom it brought; possible for seven days. */
+  /** Takes the people whom it brought off the list again; possible for seven days. */
   undo(accountId: string, id: number): Promise<void>
-  /** Takes up what a stop or a kill has left, and takes away what is too old. */
+  /** Continues what a stop or a kill has left, and deletes what is too old. */
   resume(stop: AbortSignal): Promise<boolean>
-  /** Takes over those of a node that is gone, whose files are in the database. */
+  /** Takes over the imports of a node that is gone whose files are in the database. */
   adopt(node: number): Promise<void>
-  /** Resolves when nothing is under way; call it after the importer has been told to close. */
+  /** Resolves when nothing is under way; called after the importer has been told to close. */
   close(): Promise<void>
 }
 
-// Of one account: files that arrive at the same time, and all of its files that wait.
+// For one account: how many files may arrive at the same time, and how much may wait in all.
 const mostArriving = 3
 const mostWaiting = 20
 const mostWaitingBytes = 512 * 1024 * 1024
@@ -59,11 +61,11 @@ const mostWaitingBytes = 512 * 1024 * 1024
 export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
   const { store, clock, dataDir } = deps
   const runs = makeRuns(deps)
-  // The appliance that took it works at it; its own look finds what others have changed.
+  // The appliance that took the file works on it; its own look finds what others have changed.
   const takeUp = async (task: Pick<AccountTask, 'id' | 'accountId' | 'node'>) => {
     if (task.node === store.node.number) await runs.takeUp(task)
   }
-  /** Those of this process: one that a kill cut off is no draft. */
+  /** The files that arrive in this process: one that a kill cut off is no draft. */
   const arriving = new Set<number>()
   return {
     defaultCountry: deps.defaultCountry,
@@ -134,7 +136,7 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
       if (to === 'running') checkAdding(await readBilling(store.read, deps.plans, accountId))
       const endedAt = to === 'stopped' ? clock.now() : null
       const task = await store.write(async (tx) => {
-        // Why it was paused by itself is over, whatever comes of it now.
+        // The reason why it paused itself no longer holds, whatever happens now.
         const result = { ...(await findTask(tx, accountId, id)).result, reason: undefined }
         return await changeState(tx, { id, accountId }, { from, to, result, endedAt })
       })
@@ -182,7 +184,7 @@ async function refuseSecond(read: Read, accountId: string): Promise<void> {
   throw new ApiError('conflict', message)
 }
 
-/** Throws a 409 where too much of an account's waits already. */
+/** Throws a 409 where too much of an account waits already. */
 async function refuseMany(read: Read, accountId: string): Promise<void> {
   const own = (await liveTasks(read, 'import')).filter((one) => one.accountId === accountId)
   const bytes = own.reduce((sum, { detail }) => sum + Number(detail.bytes), 0)

@@ -7,7 +7,7 @@ import { addToCount, type ContactDeps } from '../list.js'
 import { deleteListless } from '../remove.js'
 import { readProgress } from './progress.js'
 
-/** Which import is undone. */
+/** The import that is undone. */
 interface Undone {
   taskId: number
   accountId: string
@@ -17,14 +17,14 @@ interface Undone {
   consentBefore: number | undefined
 }
 
-// Members that are looked at, and those that one transaction takes off.
+// How many members are looked at, and how many one transaction takes off.
 const perLook = 2_000
 const perWrite = 200
 
 /**
- * Takes some of whom an import brought off its list, behind a contact's id; who is then on no list, and was not known
- * before their row, is deleted. Whom somebody has changed since stays, and who has agreed or chosen topics since. Resolves with where to go on;
- * undefined: that was all.
+ * Takes some of the people whom an import brought off its list, those after a contact's id. People who are then on no
+ * list, and were not known before their row, are deleted. People stay if somebody has changed them since, or if they
+ * have agreed or chosen topics since. Resolves with where to go on; undefined: that was all.
  */
 export async function undoSlice(
   { store, clock }: ContactDeps,
@@ -91,14 +91,19 @@ interface Brought {
   added_at: number
 }
 
-/** Who became a contact by the import has the time of it; who was known before has not. */
+/** People who became contacts by the import have its time; those who were known before do not. */
 const isFresh = ({ created_at, added_at }: Brought): boolean => created_at === added_at
 
-/** An import's own rows are no changes, so of somebody new any is later, whatever the clock said then. */
+/**
+ * An import's own rows are no changes, so for a new person every change is a later one, whatever the clock said then.
+ */
 const isChanged = (one: Brought): boolean =>
   one.changed_at !== null && (isFresh(one) || one.changed_at > one.added_at)
 
-/** The addresses of who has agreed to mail by another way since, or chosen topics; by the order of rows where it is known. */
+/**
+ * The addresses that have agreed to mail in another way since, or chosen topics; by the order of rows where it is
+ * known.
+ */
 async function agreedSince(
   tx: Tx,
   { accountId, listId, consentBefore }: Undone,
@@ -112,7 +117,7 @@ async function agreedSince(
   return new Set(agreed.map(({ address }) => address))
 }
 
-/** Who only came to another list, without a word on how they agreed, stays on that one alone. */
+/** Only coming to another list, without a word on how they agreed, does not count: they stay on that list alone. */
 function isAgreement({ kind, detail }: ConsentEvent, listId: string): boolean {
   if (kind === 'lifted') return detail.by === 'recipient'
   if (kind !== 'added') return agreements.has(kind)

@@ -12,8 +12,8 @@ export interface NamedThing {
 type Named = { id: string; account_id: string; name: string; path?: string }
 
 /**
- * The things that rows of the log are about, as far as they are there, by account and the id or name that the log has. A query
- * for each kind that is among them, each by a key.
+ * The things that rows of the log are about, if they still exist, by account and the id or name in the log. There is
+ * one query for each kind among them, each by a key.
  */
 export async function namesOf(
   read: Read,
@@ -44,7 +44,7 @@ export async function namesOf(
 
 type LookUp = (read: Read, targets: string[], accounts: string[]) => Promise<Named[]>
 
-/** The kinds of things that are known by an id, or have a page. */
+/** How each kind of thing that has an id or a page is looked up. */
 const lookUp: Record<string, LookUp> = {
   automation: async (read, ids) =>
     await read
@@ -142,7 +142,7 @@ const lookUp: Record<string, LookUp> = {
         .execute(),
       ({ id }) => `/templates/${id}`,
     ),
-  // Pages and commands name a domain, the API has its id.
+  // Pages and commands log a domain's name, the API its id.
   domain: async (read, targets, accounts) => {
     const rows = await read
       .selectFrom('domains')

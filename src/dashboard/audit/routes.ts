@@ -16,12 +16,12 @@ interface AuditDeps {
 }
 
 const rowsAPage = 50
-// Pauses by account protection stand in a log of their own, whose newest rows are shown on the
-// first page.
+// Pauses by account protection have a log of their own, whose newest rows are shown on the first
+// page.
 const pausesShown = 20
 const noPauses: readonly AuditEntry[] = []
 
-/** Who changed what: of an account for its owners, and all of it for operators. */
+/** Who changed what: an account's log for its owners, and the whole log for operators. */
 export function auditPages(shell: Pick<Shell, 'account' | 'operator'>, deps: AuditDeps): void {
   const { read } = deps.people.store
 
@@ -68,7 +68,7 @@ async function changesOf(
     action: given('action'),
     kind: kind === '' ? undefined : kind,
   }
-  // A row's number: 15 digits are counted exactly by a double.
+  // A row's number: a double counts 15 digits exactly.
   const before = /^\d{1,15}$/.test(query.get('before') ?? '')
     ? Number(query.get('before'))
     : undefined
@@ -104,14 +104,14 @@ const kinds = [
 
 const ways = { user: 'page', api: 'API key', cli: 'command', system: 'itself' } as const
 
-/** The rows of the log, in words. Whoever looks into an account as an operator may not open the pages of its keys. */
+/** The rows of the log, in words. An operator who looks into an account may not open the pages of its keys. */
 async function shown(read: Read, changes: readonly LoggedChange[], mayOpenKeys: boolean) {
   const find = await namesOf(read, changes)
   return changes.map((change) => {
     const { action, detail } = change
     const words = changeInWords(change)
     const found = find(change)
-    // What is gone has its name in the row, if anywhere; an id alone is nobody's name for anything.
+    // A deleted thing has its name in the row, if anywhere; an id alone is a name to nobody.
     const kept = [detail.name, detail.url, detail.email].find((one) => typeof one === 'string')
     const name = found?.name ?? kept ?? (isId(words.target) ? undefined : words.target)
     return {
@@ -132,14 +132,14 @@ async function shown(read: Read, changes: readonly LoggedChange[], mayOpenKeys: 
 const isId = (text: string | undefined) => text !== undefined && /^[0-9a-f-]{36}$/.test(text)
 
 /**
- * What the row knows beside who, what and when. It is whatever was noted then, so that everything
- * is escaped.
+ * What the row knows beside who, what and when. Anything may have been noted then, so everything is
+ * escaped.
  */
 function detailOf({ kind, detail }: LoggedChange, said: string | undefined): Html | undefined {
   const entries = Object.entries(detail).flatMap(([name, value]): [string, unknown][] => {
     if (value === null || value === '' || value === said) return []
     if (Array.isArray(value) && value.length === 0) return []
-    // The key that did it is who did it; `--yes` says that nobody was asked.
+    // The key is already shown as the actor; `--yes` only says that nobody was asked.
     if ((kind === 'api' && name === 'key') || (kind === 'cli' && name === 'yes')) return []
     if (name === 'agent' && typeof value === 'string') return [['with', browserName(value)]]
     if (name === 'newBrowser') return value === true ? [['browser', 'new']] : []
@@ -152,7 +152,7 @@ function detailOf({ kind, detail }: LoggedChange, said: string | undefined): Htm
   )}`
 }
 
-/** A value as people read it: of ids only how many there are, as these say nothing. */
+/** A value as people read it: of ids only the number is shown, as they say nothing. */
 function valueInWords(value: unknown): string {
   if (typeof value === 'string') return value
   if (typeof value === 'number') return shownCount(value)

@@ -1,8 +1,8 @@
 import type { LoggedChange } from '../../audit/index.js'
 
-/** What was changed and how, as a reader of the log is told it. */
+/** What was changed and how, in words for readers of the log. */
 export interface ChangeInWords {
-  /** `automation`, `key`: of what kind the thing is. */
+  /** `automation`, `key`: the kind of the thing. */
   thing: string
   /** Its id or name, where the log has one. */
   target: string | undefined
@@ -35,7 +35,7 @@ const things: Record<string, string> = {
   webhook: 'Webhook',
 }
 
-/** What somebody did, as it is said of the thing afterwards. */
+/** What somebody did, in the form that is said of the thing afterwards. */
 const verbs: Record<string, string> = {
   add: 'added',
   archive: 'archived',
@@ -104,7 +104,7 @@ const verbs: Record<string, string> = {
   verify: 'checked',
 }
 
-/** Where thing and verb make no sentence. */
+/** Whole sentences for which thing and verb do not serve. */
 const whole: Record<string, string> = {
   'account.view-as': 'An operator looked into the account',
   'contact.import': 'Contacts imported from a file',
@@ -128,8 +128,8 @@ const whole: Record<string, string> = {
 }
 
 /**
- * A row of the log in words. `action` is what is done, by whichever door, or the command that no operation of the API
- * does: `key.create`, `posthorn queue hold`. A word that is not known here is said as it is.
+ * A row of the log in words. `action` is the operation, by whichever door it came, or a command that no operation of
+ * the API does: `key.create`, `posthorn queue hold`. An unknown word is shown as it is.
  */
 export function changeInWords({
   action,
@@ -139,7 +139,7 @@ export function changeInWords({
   const { thing, verb } = partsOf(action)
   const sentence = whole[`${thing}.${verb}`] ?? whole[action]
   const given = target ?? ''
-  // A command's arguments: the id of a thing, and what of it.
+  // A command's arguments: the id of a thing, and the rest.
   const isList = action.startsWith('posthorn ') || /^[0-9a-f-]{36} /.test(given)
   const first = isList ? given.split(' ')[0] : given
   return {
@@ -156,12 +156,12 @@ export function changeInWords({
   }
 }
 
-/** Whether somebody has made it a notice or a newsletter again: the row has the reason of a notice. */
+/** Whether somebody made the campaign a notice or a newsletter again: the row of a notice has a reason. */
 const noticed = ({ reason }: LoggedChange['detail']): string =>
   reason ? 'made a notice that everybody must get' : 'made a newsletter again, and no notice'
 
 function partsOf(action: string): { thing: string; verb: string } {
   const [thing = '', ...rest] = action.replace(/^posthorn /, '').split(/[. ]/)
-  // `user.update` of a page, `posthorn user` of a command without a word of its own.
+  // `user.update` from a page, or `posthorn user` from a command that has no more words.
   return { thing, verb: rest.join(' ') || 'change' }
 }

@@ -12,12 +12,12 @@ import { type Html, html } from '../shell/html.js'
 import { inQuotes, isolated } from '../shell/names.js'
 import { mayStand } from './deeds.js'
 
-/** What the cards stand in. */
+/** What all cards need. */
 export interface CardsOptions {
   outline: Outline
-  /** The place of the card that has fields. */
+  /** The place of the card that shows fields. */
   open: string
-  /** Where a button leads that changes the outline and saves nothing. */
+  /** The address of buttons that change the outline and save nothing. */
   change: string
   /** What people call a step, by its key. */
   called: (key: string) => string
@@ -40,10 +40,10 @@ export const stepNames: Readonly<Record<Exclude<StepType, 'trigger'>, string>> =
   exit: 'End here',
 }
 
-// Above so many steps only the open card has buttons to add: a page would have too many bytes.
+// With more steps only the open card has buttons to add, as the page would have too many bytes.
 const mostWithAdd = 25
 
-/** The outline of an automation in a form: a card a step, with buttons that add, move, copy and remove. */
+/** The outline of an automation in a form: a card for each step, with buttons that add, move, copy and remove. */
 export function outlineCards(options: CardsOptions): Html {
   const { outline } = options
   const count = stepsInOrder(outline).length
@@ -56,7 +56,7 @@ export function outlineCards(options: CardsOptions): Html {
   )}</div>`
 }
 
-/** `room`: how many steps there may be more. */
+/** `room`: how many more steps are allowed. */
 type Options = CardsOptions & { isLong: boolean; room: number }
 
 function listPart(items: readonly OutlineItem[], list: string, options: Options): Html {
@@ -138,12 +138,12 @@ const button = (
   label: string,
   name: string,
   change: string,
-  // What is moved or copied is open then, wherever it stands.
+  // A moved or copied card is open afterwards, wherever it stands.
   anchor = `block-${place}`,
 ): Html =>
   html`<button name="do" value="${deed}:${place}" formaction="${change}#${anchor}" formnovalidate aria-label="${label}: ${name}">${label}</button>`
 
-/** What is added below a card, or at the beginning of a way. */
+/** The buttons that add a step below a card, or at the beginning of a way. */
 function adding(place: string, says: string, { change, room }: Options, after?: string): Html {
   const id = `kind-${place}`
   if (room <= 0) return html``

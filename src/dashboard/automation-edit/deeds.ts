@@ -12,8 +12,8 @@ import {
 } from '../../automations/index.js'
 
 /*
- * What the buttons of the outline do. A place is the number of a list, that of an item, and then in turn that of a way and
- * of an item in it: `0.3`, `0.3.1.0`. A last number of -1 is the beginning of a list.
+ * What the buttons of the outline do. A place is the number of a list and of an item in it, then in turn the number of
+ * a way and of an item in that: `0.3`, `0.3.1.0`. A last number of -1 is the beginning of a list.
  */
 
 /** The item at a place. */
@@ -54,8 +54,8 @@ export function placeOf(outline: Outline, key: string): string | undefined {
 const besides = (place: string, at: number) => [...place.split('.').slice(0, -1), at].join('.')
 
 /**
- * `open:0.3`, `close:`, `up:0.3`, `down:0.3`, `move:0.3:5` (to that place of its list), `copy:0.3`, `gone:0.3`, `add:0.3` (what is
- * added is `kind`). Answers which place is open then; undefined where that stays.
+ * Does `open:0.3`, `close:`, `up:0.3`, `down:0.3`, `move:0.3:5` (to that place of its list), `copy:0.3`, `gone:0.3`,
+ * `add:0.3` (it adds a `kind`). Answers which place is open then; undefined where that does not change.
  */
 export function changeOutline(
   outline: Outline,
@@ -97,7 +97,7 @@ export function changeOutline(
   return besides(place, target)
 }
 
-/** Nothing stands above the trigger, and an end stays one. */
+/** Nothing may stand above the trigger, and an end stays at the end. */
 export function mayStand(items: readonly OutlineItem[], at: number): boolean {
   const item = items[at]
   return isOutlineStep(item) && item.step.type !== 'trigger' && item.step.type !== 'exit'
@@ -105,7 +105,7 @@ export function mayStand(items: readonly OutlineItem[], at: number): boolean {
 
 const keysOf = (outline: Outline) => new Set(stepsInOrder(outline).map(({ key }) => key))
 
-/** Links to steps that are gone lead nowhere. */
+/** Links to deleted steps lead nowhere. */
 function dropLinks(outline: Outline): void {
   const keys = keysOf(outline)
   const clean = (lists: OutlineItem[][]): void => {
@@ -120,7 +120,7 @@ function dropLinks(outline: Outline): void {
   clean(outline)
 }
 
-/** The same once more, each step with a key of its own. */
+/** A copy of an item, in which each step has a new key. */
 function copied(item: OutlineStep, keys: Set<string>): OutlineStep {
   const renamed = new Map<string, string>()
   for (const { key } of stepsInOrder([[item]]))
@@ -158,7 +158,7 @@ const usualKey: Record<StepType, string> = {
   exit: 'end',
 }
 
-/** A step as it is added: with what most people choose, and without what nobody can guess. */
+/** A new step: with what most people choose, and without what nobody can guess. */
 function newStep(type: StepType, { keys, from }: { keys: Set<string>; from: string }): OutlineStep {
   const config: Record<StepType, object> = {
     trigger: { eventName: '' },

@@ -16,10 +16,11 @@ const units = [
 
 export const unitChoices = units.map(({ value, label }) => ({ value, label }))
 
-/** What the form shows of a duration; of one that is none the text that was typed. */
+/** A duration as the form shows it; for anything else the typed text. */
 export function typedDuration(duration: string): TypedDuration {
   const ms = durationMs(duration)
-  // Whole days are said as days, though they be weeks: nobody types 2 weeks and reads 14 days, but the other way round.
+  // A number with one unit stays as it was typed: two weeks may be written as 14 days, and nobody types one to read the
+  // other.
   const [, amount = duration, unit = 'D'] = /^PT?(.*)([WDHMS])$/.exec(duration) ?? []
   if (ms === undefined || /^\d+$/.test(amount)) return { amount, unit }
   const fits = units.find((one) => ms % one.ms === 0)
@@ -28,7 +29,7 @@ export function typedDuration(duration: string): TypedDuration {
     : { amount: String(ms / fits.ms), unit: fits.value }
 }
 
-/** The duration that was typed, in ISO 8601; what is no number is refused later, with its words. */
+/** The typed duration in ISO 8601; a text that is no number is refused later, in its own words. */
 export function durationOf({ amount, unit }: TypedDuration): string {
   const typed = amount.trim()
   const known = units.find(({ value }) => value === unit)?.value ?? 'D'

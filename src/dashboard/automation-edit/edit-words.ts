@@ -12,7 +12,7 @@ import { inQuotes } from '../shell/names.js'
 import { itemAt } from './deeds.js'
 import { faultWords } from './fault-words.js'
 
-/** Where a goal may lead, as people call it. */
+/** Where a goal may lead, by the steps' titles. */
 export const targetsOf = (steps: readonly StepDefinition[], called: (key: string) => string) =>
   steps
     .filter(({ type }) => type !== 'trigger')
@@ -39,7 +39,7 @@ export function byStep(
   return faults
 }
 
-/** Where a step stands that a button has just moved, for whoever does not see it; empty for what else was pressed. */
+/** Where a step stands that a button has just moved, for people who do not see it; empty for any other button. */
 export function movedWords(
   pressed: string,
   { outline, open, called }: { outline: Outline; open: string; called: (key: string) => string },
@@ -51,7 +51,7 @@ export function movedWords(
   return `${inQuotes(called(key))} is now step ${keys.indexOf(key) + 1} of ${keys.length}`
 }
 
-/** How it stands, and what saving does. */
+/** The state of the automation, and what saving does. */
 export function stateWords(
   { status }: Automation,
   isDraft: boolean,

@@ -51,25 +51,25 @@ export interface EditAutomationView {
   /** How many steps there are, and how many there may be. */
   room: string
   state: { says: string; isDraft: boolean }
-  /** What is told where somebody else was quicker. */
+  /** What is said where somebody else saved first. */
   theirs: string
   nameFaults: Faults
-  /** Where the step stands that was moved just now. */
+  /** The new place of the step that was just moved. */
   moved: string
   same: SameBy
-  /** What is doubtful with no single step. */
+  /** Doubts that concern no single step. */
   doubtful: string[]
-  /** What is in the way of enabling it, each with the way to its step. */
+  /** What prevents enabling it, each with a link to its step. */
   wrong: Html
   isConflict: boolean
 }
 
-/** The editor of an automation, with what was typed last. */
+/** The editor of an automation, with the last typed state. */
 export async function showEdit(
   deps: AutomationEditDeps,
   visit: Visit,
   told: Faults,
-  /** That of what was kept just now. */
+  /** The revision of what was just saved. */
   revision?: string,
 ): Promise<PageAnswer> {
   const { read } = deps.store
@@ -88,7 +88,7 @@ export async function showEdit(
   const steps = stepsInOrder(outline)
   const book = await wordBook(read, account.id, [definition])
   const doubtfulDate = await unknownDate(read, account.id, definition)
-  // Beside its field, where that is shown.
+  // It stands beside its field, where that is shown.
   const isDateShown = doubtfulDate !== undefined && step?.key === doubtfulDate.key
   const warned = [
     ...(doubtfulDate === undefined || isDateShown ? [] : [doubtfulDate]),

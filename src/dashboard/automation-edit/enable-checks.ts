@@ -26,7 +26,7 @@ import { datedWords, unreadableWords } from './survey-words.js'
 import { tooSoonWords, type Unready, unwrittenMails } from './unready-words.js'
 import { mendPath } from './written.js'
 
-/** Whose automation it is, and where its pages are. */
+/** The account of the automation, and the address of its pages. */
 interface CheckedAt {
   billing: AccountBilling
   base: string
@@ -35,7 +35,7 @@ interface CheckedAt {
   isOn: boolean
 }
 
-/** What speaks for and against turning it on as it is written. */
+/** What speaks for and against turning it on as it is now written. */
 export async function checksOf(
   deps: LiquidDeps & { store: { read: Read } },
   { billing, base, here, id, isOn }: CheckedAt,
@@ -94,7 +94,7 @@ export async function checksOf(
   return checks
 }
 
-/** Whether people have a day in the field by which it begins: what stands there may be no day. */
+/** Whether people have a day in the field by which it begins: the field may hold anything. */
 async function datesChecked(
   read: Read,
   accountId: string,
@@ -110,7 +110,7 @@ async function datesChecked(
   ]
 }
 
-/** Whoever is in the list or segment already has joined it before: nothing begins for them by itself. */
+/** Whoever is already in the list or segment joined it before: nothing begins for them by itself. */
 async function alreadyThere(
   read: Read,
   { billing, here, isOn }: Pick<CheckedAt, 'billing' | 'here' | 'isOn'>,

@@ -42,21 +42,21 @@ interface EnableView {
   name: string
   revision: string
   checks: Html
-  /** What the button says; undefined where there is nothing to put in force, or something is in the way. */
+  /** The text of the button; undefined where there is nothing to put in force, or something prevents it. */
   button: string | undefined
-  /** Over what can be done. */
+  /** The heading over what can be done. */
   title: string
   says: string
   /** How many are in older versions; undefined where nobody is. */
   older: string | undefined
-  /** Where they are, and what a move to what is written would make of them. */
+  /** Where those people are, and what a move to the new version would do with them. */
   groups: MovedGroup[]
   faults: Faults
 }
 
 const RevisionForm = type({ revision: string() })
 
-/** The checklist of an automation, and its enabling. */
+/** The checklist of an automation, and turning it on. */
 export function enablePages(pages: AccountPages, deps: AutomationEditDeps): void {
   const { read } = deps.store
   const action = 'automations.write' as const
@@ -80,7 +80,7 @@ export function enablePages(pages: AccountPages, deps: AutomationEditDeps): void
       if (!(error instanceof ApiError) || error.message !== changedSince) throw error
       const now = await findAutomation(read, account.id, found.id)
       const { isDraft } = await readWritten(read, now)
-      // Somebody was quicker, or they themselves in another tab.
+      // Somebody was faster, or the same person in another tab.
       if (now.status !== 'enabled' || isDraft) throw changedByOthers()
       return now
     })
@@ -91,7 +91,7 @@ export function enablePages(pages: AccountPages, deps: AutomationEditDeps): void
   })
 }
 
-/** Words that a recipe means for its author are sent to nobody, whatever is in the way of seeing them. */
+/** Words that a recipe has for its author must reach nobody, whatever hides them from the checks. */
 async function refuseUnwritten(
   read: Read,
   accountId: string,
@@ -180,7 +180,7 @@ function saysOf({ isOn, isDraft, isReady }: Standing): string {
   return 'From then on whoever fits enters it. You can turn it off, or pause it, at any time.'
 }
 
-/** Who is in other versions, by step; of a draft nobody is. */
+/** The people in other versions, by step; a draft has none. */
 async function olderGroups(
   read: Read,
   found: Automation,
@@ -198,7 +198,7 @@ async function olderGroups(
   return await movedGroups(read, found, groups, { definition: valid, called: 'The draft' })
 }
 
-/** Whoever is at a step that is gone can move only where somebody says with which step they go on. */
+/** People at a deleted step can move only where somebody says with which step they go on. */
 const stranded = (groups: readonly MovedGroup[]): CampaignCheck[] =>
   groups.flatMap(({ step, version, count, stays }): CampaignCheck[] =>
     stays === undefined

@@ -6,10 +6,12 @@ import { placeOf } from './deeds.js'
 import { faultWords } from './fault-words.js'
 import type { Unready } from './unready-words.js'
 
-// More would stand in the way of the outline, where each is told at its card, too.
+// More would push the outline down; each fault also stands at its card.
 const mostTold = 10
 
-/** What is in the way of turning it on, each with the way to its card and, where words of a mail are to be written, to that. */
+/**
+ * What prevents turning it on, each with a link to its card and, where a mail still has to be written, to that mail.
+ */
 export function faultList(
   found: readonly Unready[],
   {

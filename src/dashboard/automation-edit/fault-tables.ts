@@ -5,14 +5,14 @@ import { inQuotes } from '../shell/names.js'
 type Called = (key: string) => string
 type Words = string | ((part: FaultPart, called: Called) => string)
 
-/** The name that a fault has in it. */
+/** The name that a fault mentions. */
 const named = ({ names = [] }: FaultPart) => names[0] ?? ''
-/** What the line `name = value` is called that it is at. */
+/** The name of the line `name = value` where the fault is. */
 const lineOf = ({ place }: FaultPart) => place.at(-1) ?? ''
 
 const alone = 'a {{ … }} stands alone, with a field in it, such as {{ trigger.name }}.'
 
-// What the form calls the fields that have lines `name = value`, and the one of a name.
+// The form's labels for fields of lines `name = value`, and for the field of a name.
 const labels: Readonly<Record<string, { label: string; such: string }>> = {
   variables: { label: 'What the mail is filled in with', such: 'code = SPRING' },
   metadata: { label: 'Fields', such: 'plan = pro' },
@@ -23,7 +23,7 @@ const labelOf = ({ place }: FaultPart) => labels[place[0] ?? ''] ?? { label: 'Fi
 
 const listGone = 'This list is deleted, so nobody joins it; choose another.'
 
-/** What each fault is called that has a code of its own. */
+/** The words for each fault that has a code of its own. */
 const ofCodes: Readonly<Record<StepFaultCode, Words>> = {
   strayLine: (part) =>
     `${labelOf(part).label}: ${inQuotes(named(part))} is no name = value. Write a line each, such as: ${labelOf(part).such}.`,
@@ -37,7 +37,7 @@ const ofCodes: Readonly<Record<StepFaultCode, Words>> = {
     `What the mail is filled in with: every template has “${lineOf(part)}” already; choose another name.`,
   headerName: (part) =>
     `Headers: ${inQuotes(named(part))} is no name of a header. One has 1 to 76 letters, digits and signs, without a space, such as X-Shop.`,
-  // What programs look up stands in brackets.
+  // References for programmers stand in brackets, and are left out.
   header: ({ says }) => `Headers: ${says.replace(/ \(RFC [^)]*\)/g, '')}.`,
   brokenSubject: (part) =>
     `Subject: what stands in {{ … }} cannot be read${named(part) === '' ? '' : `, from letter ${named(part)} on`}. Write it such as {{ firstName | default: "there" }}.`,
@@ -76,7 +76,7 @@ const exitEvents =
   'Events that end it for somebody: 20 at most, each with 1 to 100 letters, digits, and _ . : -.'
 const twoTimes = 'Mail leaves from … until: two times of day, such as 09:00 and 18:00.'
 
-// Of faults without a code the place says what to write; the longest that fits counts.
+// For faults without a code the place decides the words; the longest place that fits counts.
 const ofPlaces: Readonly<Record<string, string>> = {
   name: 'Name: 100 characters at most, in one line.',
   template: 'Choose a template.',
@@ -123,7 +123,7 @@ export function faultInWords(part: FaultPart, called: Called): string | undefine
     return typeof words === 'string' ? words : words(part, called)
   }
   if (code !== undefined) return undefined
-  // Which of several it is, is no matter.
+  // The number of an item does not matter here.
   const names = place.filter((name) => !/^\d+$/.test(name))
   if (names.length === 0) return ofPlaces['']
   for (let end = names.length; end > 0; end--) {

@@ -3,13 +3,13 @@ import { type RuleFaultCode, ruleFaultCodes } from '../../rules/index.js'
 import { conditionWords } from '../segments/condition-words.js'
 import { faultInWords } from './fault-tables.js'
 
-/** What is wrong at a step, in the words of its card; `called` is what people call a step, by its key. */
+/** What is wrong at a step, in the words of its card; `called` gives a step's title by its key. */
 export function faultWords({ error, is }: StepFault, called: (key: string) => string): string {
   if (is === undefined) return error
   return conditionFault(is) ?? faultInWords(is, called) ?? error
 }
 
-/** What is wrong with a condition, and with which; undefined where it is about none. */
+/** What is wrong with a condition, and with which one; undefined where the fault is about no condition. */
 function conditionFault({ code, place, says, most }: FaultPart): string | undefined {
   const known = ruleFaultCodes.find((one) => one === code)
   const isInRule = place.includes('filter') || place.some((one) => groups.includes(one))
@@ -26,9 +26,9 @@ function conditionFault({ code, place, says, most }: FaultPart): string | undefi
 
 const groups: readonly string[] = ['all', 'any', 'not']
 
-/** Which condition it is, and of which group, from 1 on. */
+/** The number of the condition, and of its group, from 1 on. */
 function numbersOf(place: readonly string[]): number[] {
-  // Before the rule a number says which event it is that ends runs.
+  // A number before the rule is that of the event that ends runs, and does not count.
   const rule = place.slice(place.indexOf('filter') + 1)
   return rule.filter((one) => /^\d+$/.test(one)).map((one) => Number(one) + 1)
 }

@@ -10,16 +10,16 @@ import type { Read } from '../../store/index.js'
 import { faultWords } from './fault-words.js'
 import { type Unready, unwrittenMails } from './unready-words.js'
 
-/** What is in the way of turning on what is written: what is wrong with it by itself, and what it names that is not there. */
+/** What prevents turning on the written automation: its own faults, and things that it names and that do not exist. */
 export interface FaultsNow {
   faults: StepFault[]
-  /** Mails that nobody has written yet: they are mended elsewhere. */
+  /** Mails that nobody has written yet: they are mended on another page. */
   unwritten: Unready[]
-  /** Nothing is wrong with it by itself. */
+  /** The definition itself has no fault. */
   isSound: boolean
 }
 
-/** All of it, each thing once: a step without a sender lacks a domain, too. */
+/** All faults, each once: a step without a sender also lacks a domain. */
 export async function faultsNow(
   deps: LiquidDeps & { store: { read: Read } },
   billing: AccountBilling,

@@ -18,7 +18,7 @@ import { one, showsFor } from './step-field.js'
 
 type Heard = { eventName: string; filter?: Rule }
 
-/** An event of the appliance, of one list, segment or form perhaps, or an own one by its name. */
+/** An event of the appliance, for one list, segment or form if it has one, or the account's own event by its name. */
 export function heardFields(
   { eventName, filter }: Heard,
   label: string,
@@ -58,11 +58,11 @@ export function heardFields(
   return html`${when}${showsFor('when', change)}${event}`
 }
 
-/** The choice of an event, and of the list, segment or form of which it is. */
+/** The value of an event's choice, with the list, segment or form that it is about. */
 export const whenOf = (eventName: string, place: string): string =>
   place === '' ? eventName : `${eventName}:${place}`
 
-/** The same as it was chosen. */
+/** The event and place of a chosen value. */
 export function whenIn(chosen: string): { eventName: string; place: string } {
   const at = chosen.indexOf(':')
   return at < 0
@@ -95,7 +95,7 @@ const anyWords = (name: string): string =>
     ? eventWords(name)
     : eventWords(name).replace(/ a (list|segment|form)$/, ' any $1')
 
-/** The day of a field: which, how far from it, when, and how often. */
+/** The fields of a date: which field, how far from it, when, and how often. */
 export function dateFields(
   { field: of, days = 0, time = '09:00', zone = '', repeat = 'yearly' }: DateOf = { field: '' },
   { dates }: StepChoices,

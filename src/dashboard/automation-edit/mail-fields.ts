@@ -6,7 +6,7 @@ import type { StepChoices } from './step-choices.js'
 import { one, showsFor } from './step-field.js'
 import { headerLines, linesOf } from './typed-lines.js'
 
-/** What a step that sends says of its mail. */
+/** What a sending step says about its mail. */
 export type MailConfig = Extract<StepDefinition, { type: 'send_email' }>['config']
 
 interface MailOptions {

@@ -2,12 +2,12 @@ import { type Html, html } from '../shell/html.js'
 import { isolated } from '../shell/names.js'
 import type { StepChoices } from './step-choices.js'
 
-// Each is a frame that is rendered when somebody scrolls to it; more would be a page of too many bytes.
+// Each is a frame that is rendered when somebody scrolls to it; more would make the page too large.
 const mostPictures = 24
 
 /**
- * The templates as pictures, each with a button that takes it: it works without script, and a frame is asked for only once it is
- * in sight. Open where none is chosen yet.
+ * The templates as pictures, each with a button that chooses it. It works without script, and a frame is loaded only
+ * once it is in sight. It is open where none is chosen yet.
  */
 export function mailGallery(
   { templates }: Pick<StepChoices, 'templates'>,

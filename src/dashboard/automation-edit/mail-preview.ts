@@ -7,10 +7,10 @@ import { templatePath } from '../templates/way-back.js'
 import type { AutomationEditDeps } from './deps.js'
 import type { MailConfig } from './mail-fields.js'
 
-// Nobody's (RFC 2606 §2), so that nothing is known of it.
+// Nobody's address (RFC 2606 §2), so that nothing is known of it.
 const nobody = 'reader@mail.invalid'
 
-/** Makes of the HTML of a mail what arrives: news has its footer and the links of each copy. */
+/** Turns the HTML of a mail into what arrives: news has its footer and the links of each copy. */
 export const makeArriving =
   (
     deps: Pick<AutomationEditDeps, 'store' | 'publicUrl'>,
@@ -20,7 +20,7 @@ export const makeArriving =
   async (html: string): Promise<string> =>
     (await shownCopy(deps, html, { accountId, address, isNotice })).html
 
-/** A template as it arrives with its sample values. Throws a 404 where there is none of that name. */
+/** A template as it arrives, with its sample values. Throws a 404 where no template has that name. */
 export async function templateShown(
   deps: AutomationEditDeps,
   accountId: string,
@@ -35,7 +35,7 @@ export async function templateShown(
   return await previewOf(deps, accountId, draft, samples, arriving)
 }
 
-/** The mail of a step as it is sent with the sample values of its template; nothing where there is none of that name. */
+/** The mail of a step with the sample values of its template; nothing where no template has that name. */
 export async function mailPreview(
   deps: AutomationEditDeps,
   { accountId, base, automationId }: { accountId: string; base: string; automationId: string },

@@ -18,14 +18,14 @@ interface NewAutomationView {
   lists: { value: string; label: string }[]
   hasLists: boolean
   from: string
-  /** Fields of contacts that have a day. */
+  /** Fields of contacts that hold a day. */
   dateFields: { value: string; label: string }[]
   domains: string
   noPlan: boolean
   faults: Faults
 }
 
-/** What the form of a new one sends. */
+/** The fields of the form for a new automation. */
 export const NewForm = type({
   recipe: optional(string()),
   name: optional(string()),
@@ -36,10 +36,10 @@ export const NewForm = type({
 
 const mostLists = 100
 
-/** What the form sends for every list, so that nobody has it for having chosen nothing. */
+/** What the form sends for every list, so that choosing nothing does not mean every list. */
 const anyList = 'any'
 
-/** The list that begins it, undefined for any; throws a 422 beside the field where it needs one and nothing was chosen. */
+/** The list that begins it, undefined for any; throws a 422 at the field where one is needed and none was chosen. */
 export function listChosen(recipe: string, list: string = anyList): string | undefined {
   const isForList = recipes.some((one) => one.name === recipe && one.isForList)
   if (!isForList || list === anyList) return undefined

@@ -5,8 +5,8 @@ import { inQuotes } from '../shell/names.js'
 import { faultWords } from './fault-words.js'
 
 /**
- * Does what may be refused for what is wrong with steps; the page then says that in the words of their cards. `says` is what
- * came to nothing, as a sentence.
+ * Does work that faults of steps may refuse; the page then names them in the words of their cards. `says` is a sentence
+ * about what was not done.
  */
 export async function refusedInWords<T>(
   says: string,
@@ -19,7 +19,7 @@ export async function refusedInWords<T>(
     if (!(error instanceof InvalidAutomation)) throw error
     const called = titleOf(definition, book)
     const found = error.faults
-    // It is about the form, and not about a step: `automations/refusals.ts` says it.
+    // The fault is in the form, not in a step: `automations/refusals.ts` has its words.
     if (found.every((one) => one.key === null && faultWords(one, called) === one.error)) throw error
     const faults = found.map((one) => {
       const step = definition.steps.find(({ key }) => key === one.key)

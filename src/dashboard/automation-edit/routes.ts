@@ -31,7 +31,7 @@ import { simulatePages } from './simulate.js'
 import { definitionOf, refuseUnreadable } from './typed.js'
 import { keptOf, mendPath, typedOrKept, writable } from './written.js'
 
-// A definition may have 256 KiB, and a form's encoding makes up to three of each byte.
+// A definition may have 256 KiB, and a form's encoding makes up to three bytes of each one.
 const maxBodyBytes = 1024 * 1024
 
 const EditForm = type({
@@ -42,7 +42,7 @@ const EditForm = type({
   over: optional(string()),
 })
 
-/** Automations as they are written: begun, changed step by step, tried, and put in force. */
+/** Writing automations: they are begun, changed step by step, tried, and put in force. */
 export function automationEditPages(asked: AccountPages, deps: AutomationEditDeps): void {
   const pages = inPlainWords(asked)
   beginningPages(pages, deps)
@@ -105,7 +105,7 @@ function beginningPages(pages: AccountPages, deps: AutomationEditDeps): void {
   })
 }
 
-/** What came of saving; `kept` is undefined where nothing was changed. */
+/** The result of saving; `kept` is undefined where nothing was changed. */
 function savedWords(
   kept: { isDraft: boolean } | undefined,
   hasFaults: boolean,
@@ -131,7 +131,7 @@ function writingPages(pages: AccountPages, deps: AutomationEditDeps): void {
     const definition = definitionOf(typed)
     const before = await keptOf(read, automation)
     const isSame = name === before.name && isDeepStrictEqual(definition, definitionOf(before))
-    // A form without a revision is not that of the editor; to look at a step writes nothing, and script keeps what is typed.
+    // A form without a revision is not the editor's. Opening a step writes nothing, as script keeps what is typed.
     const isLook = visit.fields.get('looks') !== undefined
     const kept =
       revision === '' || isSame || isLook

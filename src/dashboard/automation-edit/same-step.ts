@@ -3,15 +3,15 @@ import { dateFieldOf, isPlace, type StepDefinition } from '../../automations/ind
 import { durationMs, type Rule } from '../../rules/index.js'
 
 /*
- * Recipes and programs may leave out of a step what holds anyway, or write a rule of one condition bare; the form writes all
- * that it shows. Whoever only looks at a step must not change it, so that what means the same stays as it was written.
+ * Recipes and programs may leave defaults out of a step, or write a rule of one condition bare; the form writes all
+ * that it shows. Looking at a step must not change it, so a step with the same meaning stays as it was written.
  */
 
 /** The step as the form says it; `before` itself where both mean the same. */
 export const unlessSame = (before: StepDefinition, made: StepDefinition): StepDefinition =>
   isDeepStrictEqual(plain(before), plain(made)) ? before : made
 
-/** A step with all that holds anyway, however it is written. */
+/** A step with all defaults filled in, however it was written. */
 function plain(step: StepDefinition): unknown {
   return { ...step, name: trimmed(step.name), config: plainConfig(step) }
 }
@@ -71,17 +71,17 @@ function plainConfig(step: StepDefinition): unknown {
 
 const trimmed = (text: string | undefined) => text?.trim()
 
-/** How long it is, however it is said: two weeks are fourteen days. */
+/** The length, however it is written: two weeks are fourteen days. */
 const length = (duration: string): number | string => durationMs(duration) ?? duration
 
-/** All parts of a filter, the list, segment or form that it names before the others, as the form has them. */
+/** All parts of a filter, with the list, segment or form that it names first, as the form has them. */
 function plainFilter(filter: Rule | undefined): unknown[] {
   const rule = filter && plainRule(filter)
   const parts = rule === undefined ? [] : 'all' in rule ? rule.all : [rule]
   return [...parts.filter(isPlace), ...parts.filter((one) => !isPlace(one))]
 }
 
-/** “All” of one part asks what that asks. */
+/** “All” with one part asks the same as that part. */
 function plainRule(rule: Rule): Rule {
   if ('all' in rule) {
     const all = rule.all.map(plainRule)

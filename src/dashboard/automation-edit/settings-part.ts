@@ -10,7 +10,7 @@ import { filterPart } from './step-fields.js'
 
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
-/** What holds for the whole automation: its hours, how many mails an hour, what ends it for somebody. */
+/** The settings of the whole automation: its hours, how many mails an hour, what ends it for somebody. */
 export function settingsPart({
   settings = {},
   open,
@@ -57,7 +57,7 @@ ${field({ name: 'w.stays', label: 'Who unsubscribes stays in it', hint: 'Only wh
 const heardWords = ({ eventName, filter }: { eventName: string; filter?: Rule }) =>
   `“${eventName}”${filter === undefined ? '' : ', under conditions,'}`
 
-/** The same in a sentence or two. */
+/** The settings in a sentence or two. */
 export function settingsWords(settings: AutomationSettings = {}): string {
   const { goal, exitOn = [], sendWindow, maxPerHour, timeZone } = settings
   const parts = [
@@ -72,7 +72,7 @@ export function settingsWords(settings: AutomationSettings = {}): string {
   return parts.filter((one) => one !== '').join(' ')
 }
 
-/** What a form says of it; where its fields are not there, it stays. */
+/** The settings in a form; without their fields in the form, they stay. */
 export function settingsIn(
   kept: AutomationSettings | undefined,
   fields: Form,
@@ -89,7 +89,7 @@ export function settingsIn(
   const zone = before.sendWindow?.zone
   const hasWindow = said('from') !== '' || said('to') !== ''
   const settings: AutomationSettings = {
-    // A rule of such an event stays with it.
+    // An event that stays keeps its rule.
     ...(exits.length > 0 && {
       exitOn: exits.map(
         (eventName) => before.exitOn?.find((one) => one.eventName === eventName) ?? { eventName },
@@ -112,7 +112,7 @@ export function settingsIn(
         ...(zone !== undefined && { zone }),
       },
     }),
-    // What is no number is refused later, with its words.
+    // A text that is no number is refused later, in its own words.
     ...(most !== '' && { maxPerHour: Number(most) }),
     ...(said('stays') !== '' && { onUnsubscribe: 'continue' as const }),
   }

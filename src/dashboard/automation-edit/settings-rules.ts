@@ -3,11 +3,11 @@ import type { Form } from '../../http/index.js'
 import type { Rule } from '../../rules/index.js'
 import { ruleIn } from './step-form.js'
 
-/* The rules of the events that end a run, and of that which is the goal: one of them is open at a time. */
+/* The rules of the events that end a run, and of the goal: one of them is open at a time. */
 
 type Heard = { eventName: string; filter?: Rule }
 
-/** Which of these rules a card has open, by `settings:exit:0` or `settings:goal`; undefined for none. */
+/** Which of these rules is open in a card, from `settings:exit:0` or `settings:goal`; undefined for none. */
 export function heardAt(
   { exitOn = [], goal }: AutomationSettings = {},
   open: string,
@@ -17,14 +17,14 @@ export function heardAt(
   return at === undefined ? undefined : exitOn[Number(at)]
 }
 
-/** As if a step waited for that event: its rule may ask for the same. */
+/** The event as a step that waits for it: both may have the same rules. */
 export const asWait = (heard: Heard): StepDefinition => ({
   key: '',
   type: 'wait_for_event',
   config: heard,
 })
 
-/** The settings with the rule that a form says of the one that is open. */
+/** The settings with the form's version of the open rule. */
 export function withRuleIn(
   settings: AutomationSettings,
   open: string,

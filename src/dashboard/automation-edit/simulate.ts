@@ -36,9 +36,9 @@ interface SimulateView extends TrialTold {
   id: string
   name: string
   zone: string
-  /** Whether they may write it, too. */
+  /** Whether they may also write it. */
   mayWrite: boolean
-  /** What is being written, so that the way back loses nothing; undefined where that is what is kept. */
+  /** The unsaved state, so that the way back loses nothing; undefined where everything is saved. */
   written: { outline: string; name: string; revision: string } | undefined
   email: string
   crowds: { value: string; label: string }[]
@@ -48,18 +48,18 @@ interface SimulateView extends TrialTold {
   /** The field by whose day it begins. */
   dateField: string | undefined
   date: string
-  /** Who has a day in that field, and who has something else there. */
+  /** How many have a day in that field, and how many something else. */
   dated: string[]
   happenings: { event: string; after: string; unit: string }[]
   opened: string[]
   clicked: string[]
-  /** How long after it came they open it, and click in it. */
+  /** How long after a mail came they open it, and click in it. */
   opens: TypedDuration
   clicks: TypedDuration
   sends: { value: string; label: string }[]
-  /** Of which mails it asks for opens or clicks that nobody can see. */
+  /** The mails whose opens or clicks it asks for and nobody can see. */
   unseen: string[]
-  /** How many may be typed. */
+  /** How many events may be typed. */
   mostEvents: number
   events: string[]
   units: { value: string; label: string }[]
@@ -86,9 +86,9 @@ const SimulateForm = type({
 })
 
 const maxBodyBytes = 1024 * 1024
-/** What an automation would do for somebody, as it is written now, saved or not. */
+/** What an automation would do for somebody, as it is now written, saved or not. */
 export function simulatePages(pages: AccountPages, deps: AutomationEditDeps): void {
-  // As by the API: who may read an automation may try it, which changes nothing.
+  // As in the API: whoever may read an automation may try it, which changes nothing.
   const action = 'automations.read' as const
   const show = (visit: Visit, faults: Faults) => showSimulation(deps, visit, faults)
   pages.get('/automations/:id/simulate', action, (visit) => show(visit, noFaults))
@@ -171,7 +171,7 @@ const nothingTold: TrialTold = {
   notSeen: [],
 }
 
-/** What happens to the one person, or to those of the list or segment, that the form names. */
+/** What happens to the one person that the form names, or to those of its list or segment. */
 async function tried(
   deps: AutomationEditDeps,
   { account, base, fields, now }: Visit,
@@ -201,7 +201,7 @@ async function tried(
   return { ...nothingTold, ...timelineOf(preview, words), notSeen }
 }
 
-/** Whoever clicks has opened the mail, too; that nobody sees it is told to those alone who have said so. */
+/** A click implies an open. That nobody sees a deed is told only to people who said that it happens. */
 function asSaid(unseen: readonly UnseenDeed[], fields: Form): UnseenDeed[] {
   const opened = fields.all('opened')
   return unseen.filter(({ deed, step }) => deed !== 'opened' || opened.includes(step))

@@ -15,7 +15,7 @@ import { inQuotes } from '../shell/names.js'
 
 /** What the fields of a step offer. */
 export interface StepChoices {
-  /** With the subject of each. */
+  /** Each with its subject. */
   templates: (FieldChoice & { subject: string })[]
   lists: FieldChoice[]
   segments: FieldChoice[]
@@ -26,15 +26,15 @@ export interface StepChoices {
   events: string[]
   /** The account's fields of contacts that hold a day. */
   dates: FieldChoice[]
-  /** What a condition may be about, of the contact, of events and of the mails before. */
+  /** What a condition may be about: the contact, events, and earlier mails. */
   fields: FieldChoice[]
 }
 
-// What a page has room for.
+// As many as a page has room for.
 const mostTemplates = 100
 const mostLists = 50
 
-/** What one step may choose from; only what its type asks for is looked up. */
+/** The choices of one step; only what its type asks for is looked up. */
 export async function stepChoices(
   read: Read,
   accountId: string,
@@ -47,10 +47,10 @@ export async function stepChoices(
   }: {
     step: StepDefinition | undefined
     steps: readonly StepDefinition[]
-    /** The keys of the steps that somebody may have taken before it; undefined: any. */
+    /** The keys of the steps that may come before it; undefined: any. */
     before: ReadonlySet<string> | undefined
     events: readonly SeenEvent[]
-    /** What the field of a rule is called. */
+    /** The label of a rule's field. */
     asked: (field: string) => string
   },
 ): Promise<StepChoices> {
@@ -90,7 +90,7 @@ export async function stepChoices(
   }
 }
 
-/** What rules of a step may be about: the account's contacts, what began the run, what was heard, and mails before. */
+/** What rules of a step may be about: the account's contacts, what began the run, heard events, and earlier mails. */
 async function ruleFields(
   read: Read,
   accountId: string,
@@ -113,7 +113,7 @@ async function ruleFields(
   const propertiesOf = (name: string) => events.find((one) => one.name === name)?.properties ?? []
   const rule = ruleOf(step)
   const used = rule === undefined ? [] : comparisonsOf(rule).map(({ field }) => field)
-  // Rules of automations ask for less of a contact than segments do.
+  // Rules of automations may ask less about a contact than those of segments.
   const known = (await fieldChoices(read, accountId)).filter(({ value }) =>
     /^(contact\.|segment\.|broadcast\.[^.]+\.(opened|clicked|left)$)/.test(value),
   )
@@ -140,7 +140,7 @@ async function ruleFields(
   ]
 }
 
-// What is asked of a mail most; the API knows that it bounced, too, after which nobody goes on.
+// What people mostly ask of a mail. The API also knows 'bounced', but nobody goes on after that.
 const offered = ['opened', 'clicked', 'delivered']
 
 function fieldsOf(

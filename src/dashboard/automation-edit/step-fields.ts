@@ -12,21 +12,21 @@ import { one, showsFor } from './step-field.js'
 import { usualWait, withoutPlace } from './step-form.js'
 import { linesOf, typedValue } from './typed-lines.js'
 
-/** Where the buttons of a card lead that change the form and save nothing, and what its fields offer. */
+/** The address of a card's buttons that change the form and save nothing, and what its fields offer. */
 export interface FieldsOptions {
   choices: StepChoices
   change: string
   /** The preview of a mail's template. */
   preview?: Html | undefined
-  /** What is doubtful with the field by whose day it begins. */
+  /** The doubt about the field by whose day it begins. */
   unknownDate?: string | undefined
-  /** What the account writes from. */
+  /** The domains from which the account writes. */
   domains: string
   /** Where the account's pages are. */
   base: string
 }
 
-/** What the card of a step asks for, with the limits that hold. */
+/** The fields of a step's card, with their limits. */
 export function stepFields(step: StepDefinition, options: FieldsOptions): Html {
   switch (step.type) {
     case 'trigger':
@@ -69,7 +69,7 @@ const amount = (label: string, duration: string, hint: string, name = 'amount'):
   return html`<div class="tools">${one({ name, label, hint, value: typed.amount, inputmode: 'numeric', maxlength: 12, autocomplete: 'off' })}${one({ name: name === 'amount' ? 'unit' : `${name}Unit`, label: 'Unit', type: 'select', options: unitChoices, value: typed.unit })}</div>`
 }
 
-/** A date says by itself how often it comes, unless somebody has chosen less. */
+/** A date itself says how often it comes, so this is asked only where somebody has chosen a rarer re-entry. */
 const asksHowOften = ({ eventName, reentry = 'after_end' }: ConfigOf<'trigger'>): boolean =>
   eventName !== dateEvent || reentry !== 'after_end'
 
@@ -105,7 +105,7 @@ export function filterPart(
     sentence,
     choices: choices.fields,
     kindOf: ruleFieldKind,
-    // To the condition itself.
+    // Leads to the condition itself.
     action: change,
     prefix: 'rule:',
     says,

@@ -15,10 +15,10 @@ import { whenIn } from './heard-fields.js'
 import { unlessSame } from './same-step.js'
 import { headersIn, valuesIn, valueTyped } from './typed-lines.js'
 
-/** A step as its card says it, in place of what it was. Buttons of its rule are done, too. */
+/** The step as its card in the form says it. Pressed buttons of its rule are carried out too. */
 export function configIn(step: StepDefinition, fields: Form): StepDefinition {
   const said = (name: string) => (fields.get(`s.${name}`) ?? '').trim()
-  // A card that was not in the form says nothing.
+  // A card that was not in the form changes nothing.
   if (fields.get('s.key') !== step.key) return step
   const { name: _, ...rest } = step
   const name = said('name')
@@ -75,7 +75,7 @@ function withConfig(step: StepDefinition, said: Said, fields: Form): StepDefinit
 
 type Trigger = Extract<StepDefinition, { type: 'trigger' }>['config']
 
-/** How often one person may go through; where the form does not ask for it, as before. */
+/** How often one person may go through; unchanged where the form does not ask for it. */
 function reentryIn(said: Said, fields: Form, before: Trigger): Pick<Trigger, 'reentry'> {
   if (fields.get('s.reentry') === undefined) {
     return before.reentry === undefined ? {} : { reentry: before.reentry }
@@ -87,7 +87,7 @@ function reentryIn(said: Said, fields: Form, before: Trigger): Pick<Trigger, 're
     : {}
 }
 
-/** The day of a field on which a trigger begins, as its card says it. */
+/** The day of a field on which a trigger begins, from its card. */
 function dateIn(said: Said): DateOf {
   const days = numberOr(said('dateDays'), 0) * (said('dateWay') === 'before' ? -1 : 1)
   return {
@@ -99,14 +99,14 @@ function dateIn(said: Said): DateOf {
   }
 }
 
-/** `rule:add.0` and what else a button asks of the rule; undefined where the form has none. */
+/** The rule after a button such as `rule:add.0`; undefined where the form has no rule. */
 export function ruleIn(fields: Form): Rule | undefined {
   if (fields.get('mode') === undefined) return undefined
   const [, wish = ''] = /^rule:(.*)$/.exec(fields.get('do') ?? '') ?? []
   return ruleOfSentence(changed(sentenceIn(fields, ruleFieldKind), wish))
 }
 
-/** The event that is heard, and of which list, segment or form, and when: the filter of a trigger or wait. */
+/** The event that is heard, with its list, segment or form, and its filter: for a trigger or a wait. */
 function heardIn(
   said: Said,
   fields: Form,
@@ -128,7 +128,7 @@ function heardIn(
   return { eventName, ...(all.length > 0 && { filter: { all } }) }
 }
 
-/** What a filter asks beside that. */
+/** The rest of a filter, without the list, segment or form. */
 export function withoutPlace(filter: Rule | undefined): Rule | undefined {
   if (filter === undefined) return undefined
   const parts = 'all' in filter ? filter.all : [filter]
@@ -150,7 +150,7 @@ function mailIn(before: MailConfig, said: Said, fields: Form): MailConfig {
     headers: headersBefore = {},
     ...rest
   } = before
-  // The button of a template's picture.
+  // The button under a template's picture.
   const [, taken] = /^take:(.+)$/.exec(fields.get('do') ?? '') ?? []
   const isTransactional = said('kind') === 'transactional'
   const isThere = (name: string) => fields.get(`s.${name}`) !== undefined
@@ -169,12 +169,12 @@ function mailIn(before: MailConfig, said: Said, fields: Form): MailConfig {
   }
 }
 
-/** What is proposed where somebody has chosen just now that it waits so. */
+/** Proposed when somebody has just chosen a wait of this kind. */
 export const usualWait = 'P3D'
 const usualTime = '09:00'
 const usualAgain = 'P30D'
 
-/** A length of time as the card says it; undefined where the form has no field for it. */
+/** A length of time from the card; undefined where the form has no field for it. */
 function saidDuration(said: Said, fields: Form, name: 'amount' | 'again'): string | undefined {
   if (fields.get(`s.${name}`) === undefined) return undefined
   return durationOf({ amount: said(name), unit: said(name === 'amount' ? 'unit' : `${name}Unit`) })
@@ -187,7 +187,7 @@ function delayIn(said: Said, fields: Form): Extract<StepDefinition, { type: 'del
   const days = fields.all('s.days').map(Number)
   return {
     until: {
-      // Chosen just now: the form has had no field for it.
+      // Just chosen, so the form had no field for the time yet.
       time: fields.get('s.time') === undefined ? usualTime : said('time'),
       ...(days.length > 0 && { days }),
       ...(said('zone') !== '' && { zone: said('zone') }),
@@ -214,7 +214,7 @@ interface TypedBranch {
   percent: number
 }
 
-/** `way:more` and `way:less`: one way more or less, and all of them alike. */
+/** `way:more` and `way:less`: one way more or less, all with the same share. */
 function waysChanged(branches: TypedBranch[], pressed: string): TypedBranch[] {
   if (pressed !== 'way:more' && pressed !== 'way:less') return branches
   const least = 2

@@ -11,7 +11,7 @@ export function datedWords({ field, people, dated, sample }: DateSurvey): string
   return `Of ${counted(people, 'contact')} ${about}${shownCount(dated)} ${dated === 1 ? 'has' : 'have'} a day in ${inQuotes(field)}${looked(sample)}.`
 }
 
-/** How many have something else there, with examples; undefined where nobody has. */
+/** How many have something else in the field, with examples; undefined where nobody has. */
 export function unreadableWords({
   field,
   unreadable,

@@ -9,19 +9,19 @@ import { afterMs } from '../../rules/index.js'
 import { eventFields } from '../automations/event-fields.js'
 import { durationOf, type TypedDuration } from './durations.js'
 
-/* What the form of a trial says of somebody and of what happens to them. */
+/* What the form of a trial says about a person and about what happens to them. */
 
 // More than anybody types by hand.
 export const mostEvents = 20
 
 const Email = structOf(table({ email: operations.simulatedAddress }))
 
-/** The address as it was typed; throws a `ShapeError` beside its field. */
+/** The typed address; throws a `ShapeError` at its field. */
 export const checkedEmail = (typed: string): string => check({ email: typed.trim() }, Email).email
 
 type Deed = 'opened' | 'clicked'
 
-/** How long after a mail came, as it was typed; an hour where nothing was. */
+/** How long after the mail it happens, as it was typed; an hour where nothing was. */
 export function typedAfter(fields: Form, deed: Deed): TypedDuration {
   const amount = (fields.get(`${deed}After`) ?? '').trim()
   return amount === ''
@@ -29,7 +29,7 @@ export function typedAfter(fields: Form, deed: Deed): TypedDuration {
     : { amount, unit: fields.get(`${deed}Unit`) ?? 'H' }
 }
 
-/** The same in ISO 8601; throws a 400 that names the field. */
+/** That time in ISO 8601; throws a 400 that names the field. */
 function afterOf(fields: Form, deed: Deed): string {
   const typed = typedAfter(fields, deed)
   const duration = durationOf(typed)
@@ -40,13 +40,13 @@ function afterOf(fields: Form, deed: Deed): string {
   )
 }
 
-// Those of this server, too.
+// Also the names of this server's own events.
 const eventName = /^[$A-Za-z0-9_.:-]{1,100}$/
 
 const badField = (field: string, message: string) =>
   new ApiError('validation_error', message, { status: 422, fields: { field } })
 
-/** What the form says of the world; throws a 400 that names the field. */
+/** The world of the trial, from the form; throws a 400 that names the field. */
 export function worldIn(
   fields: Form,
   { steps, connections, settings }: AutomationDefinition,
@@ -72,10 +72,10 @@ export function worldIn(
   }
 }
 
-// Further away nobody plans, and a year such as 0002 is a slip of the hand.
+// Nobody plans further ahead, and a year such as 0002 is a typing error.
 const mostYears = 10
 
-/** When it begins, as it was typed; undefined for now. */
+/** When the trial begins, as it was typed; undefined for now. */
 function beginningIn(typed: string, { zone, now }: { zone: string; now: number }) {
   if (typed === '') return undefined
   const at = timeOfLocal(typed, zone)
@@ -86,7 +86,7 @@ function beginningIn(typed: string, { zone, now }: { zone: string; now: number }
   )
 }
 
-/** The events that were typed, and room for one more. */
+/** The typed events, and an empty line for one more. */
 export function happeningsTyped(fields: Form): { event: string; after: string; unit: string }[] {
   const [after, unit] = [fields.all('after'), fields.all('unit')]
   const typed = fields.all('event').map((event, at) => ({

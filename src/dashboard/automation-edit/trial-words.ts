@@ -21,7 +21,7 @@ export interface TrialLine {
   fault: string | undefined
 }
 
-/** What a trial tells: of one person, or how many of some go each way. */
+/** What a trial tells: one person's way, or how many people go each way. */
 export interface TrialTold {
   lines: TrialLine[] | undefined
   ends: string[]
@@ -29,7 +29,7 @@ export interface TrialTold {
   counted: string
   /** For how many it does not begin, and why. */
   refused: string[]
-  /** What they do and nobody sees. */
+  /** What they do without anybody seeing it. */
   notSeen: string[]
 }
 
@@ -37,7 +37,7 @@ type Called = (key: string) => string
 
 interface TimelineWords {
   called: Called
-  /** What the field of a rule is called. */
+  /** The label of a rule's field. */
   asked: (field: string) => string
   zone: string
   keep: (html: string) => string
@@ -88,7 +88,7 @@ export function timelineOf(
   }
 }
 
-/** What a condition compared: the parts that decided, as they were. */
+/** What a condition compared: the deciding parts, with their values. */
 function whyWords(
   why: NonNullable<AutomationPreview['lines'][number]['why']>,
   asked: TimelineWords['asked'],
@@ -123,13 +123,13 @@ function valueWords(value: unknown): string {
   return typeof value === 'string' ? `“${value}”` : JSON.stringify(value)
 }
 
-/** Why a mail would not be made now, for somebody or for anybody. */
+/** Why a mail would not be made now, for this person or for anybody. */
 const stopWords = (reason: string): string => {
   const known = blockWords(reason)
   return known === reason ? leavingWords(reason) : known
 }
 
-/** How many of some go each way, in words; `order` has the keys of all steps as people read them. */
+/** How many people go each way, in words; `order` has the keys of all steps in reading order. */
 export function countsOf(
   counts: Awaited<ReturnType<typeof previewCohort>>,
   called: Called,

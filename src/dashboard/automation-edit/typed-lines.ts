@@ -1,8 +1,8 @@
 import { isJsonObject, type Json } from '../../json/index.js'
 
-/* Values with names, a line each: `plan = pro`. */
+/* Values with names, one in each line: `plan = pro`. */
 
-/** `{{ trigger.town }}` is that field, a number a number, what stands in quotes a text, and all else too. */
+/** `{{ trigger.town }}` is that field, and digits are a number. Anything in quotes is a text, and so is all else. */
 export function valueTyped(typed: string): Json | { var: string } {
   const [, path] = /^\{\{\s*([\w.-]+)\s*\}\}$/.exec(typed) ?? []
   if (path !== undefined) return { var: path }
@@ -14,25 +14,25 @@ export function valueTyped(typed: string): Json | { var: string } {
   }
 }
 
-/** The same as it is typed. */
+/** A value as it is typed. */
 export function typedValue(value: unknown): string {
   if (isJsonObject(value) && typeof value.var === 'string') return `{{ ${value.var} }}`
   if (typeof value === 'string' && isOneLine(value) && valueTyped(value) === value) return value
   return JSON.stringify(value)
 }
 
-// Of a line only this much comes back; all else is written in quotes.
+// Only such a text survives a line unchanged; any other is written in quotes.
 const isOneLine = (value: string) => value === value.trim() && !/[\r\n]/.test(value)
 
 type Values = Record<string, Json | { var: string }>
 
-// No field has this name: under it a draft keeps the lines that are none, as they are typed, and the checks of steps refuse it.
+// No field has this name. A draft keeps unreadable lines under it as they are typed, and the checks of steps refuse it.
 const noName = ''
 
-// A line that takes a field away from a contact.
+// A line that removes a field from a contact.
 const removal = /^\s*remove\s+([^=\s][^=]*?)\s*$/i
 
-/** What stands in lines such as `code = SPRING`, or `remove code`. */
+/** The values in lines such as `code = SPRING`, or `remove code`. */
 export function valuesIn(typed: string): Values {
   const values: Values = {}
   const strays: string[] = []
@@ -47,7 +47,7 @@ export function valuesIn(typed: string): Values {
   return values
 }
 
-/** The same as it is typed. */
+/** The values as lines. */
 export const linesOf = (values: object): string =>
   Object.entries(values)
     .map(([name, value]) => {

@@ -13,7 +13,7 @@ import { changeOutline, itemAt } from './deeds.js'
 import { settingsIn } from './settings-part.js'
 import { configIn } from './step-form.js'
 
-/** An automation as somebody has typed it: nothing of it is checked yet. */
+/** An automation as somebody has typed it; nothing is checked yet. */
 export interface TypedAutomation {
   name: string
   outline: Outline
@@ -22,7 +22,9 @@ export interface TypedAutomation {
   open: string
 }
 
-/** Throws a 422 where the form's outline has come cut or changed: what was read of it would take the place of all steps. */
+/**
+ * Throws a 422 where the form's outline arrived cut or changed: otherwise what is left of it would replace all steps.
+ */
 export function refuseUnreadable(fields: Form): void {
   if (fields.get('outline') === undefined || sentIn(fields) !== undefined) return
   throw new ApiError(
@@ -32,7 +34,7 @@ export function refuseUnreadable(fields: Form): void {
   )
 }
 
-/** What the form has, after the button that was pressed; undefined where it has none that can be read. */
+/** The automation in the form, after the pressed button; undefined where the form has none that can be read. */
 export function typedIn(fields: Form, from: string): TypedAutomation | undefined {
   const sent = sentIn(fields)
   if (sent === undefined) return undefined
@@ -58,13 +60,13 @@ export function typedIn(fields: Form, from: string): TypedAutomation | undefined
   return { ...typed, outline: lists, open: after ?? open }
 }
 
-/** Its steps and connections as the engine has them. */
+/** Its steps and connections in the engine's form. */
 export const definitionOf = ({ outline, settings }: TypedAutomation): AutomationDefinition => ({
   ...graphOf(outline),
   ...(settings !== undefined && { settings }),
 })
 
-/** The outline that a page has sent along; undefined where any part of it is none. */
+/** The outline that a page has sent along; undefined where any part of it is not valid. */
 function sentIn(
   fields: Form,
 ): { lists: Outline; settings: AutomationSettings | undefined } | undefined {
@@ -83,7 +85,7 @@ function sentIn(
   }
 }
 
-/** The items of a list, each step once; what is sent is somebody's, and may be as deep as a form is long. */
+/** The items of a list, each step once. The request is a stranger's: it may be nested as deep as a form is long. */
 function itemsIn(given: unknown, seen: Set<string>, depth: number): OutlineItem[] | undefined {
   if (!Array.isArray(given) || depth > limits.steps) return undefined
   const items: OutlineItem[] = []
@@ -100,7 +102,7 @@ function itemIn(one: unknown, seen: Set<string>, depth: number): OutlineItem | u
   if (one.end === true) return { end: true }
   if (typeof one.to === 'string') return { to: one.to }
   const step = soundStep(one.step)
-  // A step of a key that is there already would be two in one.
+  // A second step with the same key would make two of one.
   if (step === undefined || seen.has(step.key) || seen.size >= limits.steps) return undefined
   seen.add(step.key)
   const sent = Array.isArray(one.ways) ? one.ways.filter(isJsonObject) : []

@@ -9,12 +9,12 @@ import { listContactFields } from '../../contact-fields/index.js'
 import type { Read } from '../../store/index.js'
 import { inQuotes } from '../shell/names.js'
 
-// As many as a line has room for.
+// As many as fit into a line.
 const mostNamed = 5
 
 /**
- * What is doubtful with the field by whose day an automation begins: nobody has described it, and no contact has a day in it, so
- * that it is mistyped most often. Undefined where all is well, or it begins with something else.
+ * The doubt about the field by whose day an automation begins: nobody has described it, and no contact has a day in it,
+ * so it is probably misspelt. Undefined where all is well, or it begins with something else.
  */
 export async function unknownDate(
   read: Read,

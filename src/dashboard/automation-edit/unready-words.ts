@@ -9,10 +9,10 @@ import type { Read } from '../../store/index.js'
 import { shortName } from '../automations/step-names.js'
 import { inQuotes } from '../shell/names.js'
 
-/** What is wrong at a step, and the template in which it is mended. */
+/** What is wrong at a step, and the template where it can be mended. */
 export type Unready = StepFault & { slug?: string }
 
-/** Mails that are still as a recipe made them: pages turn on nothing that sends words which are meant for its author. */
+/** Mails that are still as a recipe made them: pages turn on nothing that would send words meant for its author. */
 export async function unwrittenMails(
   read: Read,
   accountId: string,
@@ -22,7 +22,7 @@ export async function unwrittenMails(
   return made.map((one) => ({ key: one.key, error: madeWords(one), slug: one.slug }))
 }
 
-/** Questions that come before anybody can have done what they ask for, which may be turned on and would be a pity. */
+/** Questions asked too soon: nobody can have done yet what they ask for. They may be turned on, but would be a pity. */
 export const tooSoonWords = (definition: AutomationDefinition): StepFault[] =>
   askedTooSoon(definition).map(({ key, mail }) => ({
     key,

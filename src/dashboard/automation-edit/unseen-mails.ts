@@ -13,7 +13,7 @@ export type AskingDefinition = Pick<AutomationDefinition, 'steps' | 'settings'>
 export const sendsIn = ({ steps }: AskingDefinition): SendingStep[] =>
   steps.flatMap((step) => (step.type === 'send_email' ? [step] : []))
 
-/** Why nobody sees that any of the account's news is opened, or clicked in; undefined where it may be seen. */
+/** Why nobody can see opens of, or clicks in, any of the account's news; undefined where they may be seen. */
 export async function unseenEverywhere(
   { store: { read }, tracking }: UnseenDeps,
   accountId: string,

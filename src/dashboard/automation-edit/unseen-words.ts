@@ -56,7 +56,7 @@ function cureOf(why: WhyUnseen, deed: MailDeed, seesClicks: boolean): string {
   return isOther ? `${cure}, or ask whether they have clicked in it.` : `${cure}.`
 }
 
-/** The mails of which something asks whether they were opened or clicked in, by their keys. */
+/** The mails about whose opens or clicks something asks, by their keys. */
 function askedIn(part: unknown): { key: string; deed: MailDeed }[] {
   const text = JSON.stringify(part) ?? ''
   return deeds.flatMap((deed) => {
@@ -85,7 +85,9 @@ export async function unseenWords(
   return [...told, ...(await unheard(deps, accountId, definition)).map(({ error }) => error)]
 }
 
-/** The same at the steps that ask for it, for the editor; without a key where the goal or an exit of all steps asks. */
+/**
+ * The same sentences at the asking steps, for the editor; without a key where the goal or an exit of all steps asks.
+ */
 export async function unseenAsked(
   deps: UnseenDeps,
   accountId: string,
@@ -111,7 +113,7 @@ export async function unseenAsked(
   return [...told, ...(await unheard(deps, accountId, definition))]
 }
 
-/** What somebody does in a trial and nobody sees, a sentence each. */
+/** What somebody does in a trial without anybody seeing it, a sentence each. */
 export const unseenInTrial = (
   unseen: readonly UnseenDeed[],
   called: (key: string) => string,
@@ -160,7 +162,9 @@ async function unheard(
 const hears = ({ type, config }: StepDefinition, name: string) =>
   (type === 'wait_for_event' || type === 'trigger') && config.eventName === name
 
-/** Why none of an automation's own mails can be seen to be opened, or clicked in; undefined where one can, or there is none. */
+/**
+ * Why opens or clicks of none of an automation's own mails can be seen; undefined where one can, or there is no mail.
+ */
 async function unseenOwn(
   deps: UnseenDeps,
   accountId: string,

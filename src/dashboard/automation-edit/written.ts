@@ -17,7 +17,7 @@ import { placeOf } from './deeds.js'
 import type { AutomationEditDeps } from './deps.js'
 import { type TypedAutomation, typedIn } from './typed.js'
 
-/** The account's automation, which can be written: throws a 409 for one that is archived. */
+/** The account's automation, for writing: throws a 409 for an archived one. */
 export async function writable(
   read: Read,
   { account, params }: Pick<Visit, 'account' | 'params'>,
@@ -30,7 +30,7 @@ export async function writable(
   )
 }
 
-/** What is in the form, or what is kept of the automation. */
+/** What is in the form, or what is saved of the automation. */
 export async function typedOrKept(
   { store: { read } }: AutomationEditDeps,
   { account, fields, query }: Pick<Visit, 'account' | 'fields' | 'query'>,
@@ -46,7 +46,7 @@ export async function typedOrKept(
   return { ...typed, revision, isDraft: kept.isDraft }
 }
 
-/** What is kept of the automation, as the editor has it. */
+/** What is saved of the automation, in the editor's form. */
 export async function keptOf(
   read: Read,
   automation: Automation,
@@ -60,7 +60,7 @@ export async function keptOf(
 const stepsKept = (steps: readonly StepDefinition[]): StepDefinition[] =>
   steps.flatMap((step) => soundStep(step) ?? [])
 
-/** What a new mail is from: what the others are from, else what was said when it was begun, else what campaigns are. */
+/** The sender of a new mail: that of the other mails, else the one chosen at the beginning, else that of campaigns. */
 async function senderOf(
   read: Read,
   { usual_from }: Automation,
@@ -70,7 +70,7 @@ async function senderOf(
   return usual_from ?? (await senderOfNew(read, account))
 }
 
-/** From whom the mails of an automation are that has none yet: as a new campaign is. */
+/** The sender of an automation's mails where it has none yet: that of a new campaign. */
 export const senderOfNew = async (
   read: Read,
   account: { id: string; name: string },
@@ -82,8 +82,8 @@ export const senderOfNew = async (
   )
 
 /**
- * Where a fault is to be mended: the editor with the card of the first one open, at its top. That which is open stays so, if
- * something is wrong with it.
+ * Where a fault is mended: the editor, with the card of the first fault open, at its top. The open card stays open if
+ * it has a fault.
  */
 export function mendPath(
   here: string,

@@ -4,10 +4,10 @@ import { parseMailbox } from '../../mime/index.js'
 import type { Read } from '../../store/index.js'
 import { deletedStart, type WordBook } from './words.js'
 
-/** What keeps an automation that is on from what it is for, as its state says it after “On”; undefined: nothing known. */
+/** What keeps an active automation from doing its work, as its state says after “On”; undefined: nothing known. */
 export type AilmentOf = (definition: AutomationDefinition) => string | undefined
 
-/** Looks for that by what the account has now. */
+/** Looks for ailments by what the account has now. */
 export async function ailmentsNow(
   read: Read,
   accountId: string,
@@ -25,7 +25,7 @@ export async function ailmentsNow(
   }
 }
 
-/** The same of what begins it alone. */
+/** Looks only at what begins the automation. */
 export function startAilment(definition: AutomationDefinition, book: WordBook): string | undefined {
   const gone = deletedStart(definition, book)
   return gone === undefined ? undefined : `cannot begin: its ${gone} is deleted`

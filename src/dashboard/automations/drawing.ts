@@ -7,25 +7,25 @@ export interface DrawnStep {
   words: string
   /** `12 here`, or nothing. */
   figures: string
-  /** What is said of it beside that, for whoever points at it. */
+  /** What else is said about the step, shown to whoever points at it. */
   more?: string | undefined
-  /** To its people. */
+  /** Leads to the people at the step. */
   href: string
 }
 
-// As much as a line of a box has room for, in letters of usual width.
+// How much fits into a line of a box, in letters of usual width.
 const perLine = 30
 const lineHeight = 16
 
 /**
- * The flow as a drawing. It is hidden from readers of the screen and has no stops for the keyboard: the outline beside it
- * is made of the same graph and says the same.
+ * The flow as a drawing. It is hidden from screen readers and has no tab stops: the outline beside it is made of the
+ * same graph and says the same.
  */
 export function drawing(
   graph: FlowGraph,
   layout: FlowLayout,
   steps: readonly DrawnStep[],
-  /** How many went by each way, in the order of the graph's; undefined where nobody counts. */
+  /** How many took each way, in the order of the graph's ways; undefined where nobody counts. */
   taken: readonly (string | undefined)[] = [],
 ): Html {
   const { width, height } = layout
@@ -58,7 +58,7 @@ ${lines}
 ${boxes}</svg>`
 }
 
-/** In two lines at most, broken between words; a word that is longer than a line is cut. */
+/** Splits words into at most two lines, between words; a word longer than a line is cut. */
 function inLines(words: string): string[] {
   const letters = [...words]
   const room = lettersIn(letters, perLine)
@@ -73,7 +73,7 @@ function cut(letters: readonly string[]): string {
   return `${letters.slice(0, lettersIn(letters, perLine - 1)).join('')}…`
 }
 
-/** How many of some letters a line has room for. */
+/** How many of the letters fit into a line. */
 function lettersIn(letters: readonly string[], room: number): number {
   let taken = 0
   for (const [at, letter] of letters.entries()) {
@@ -83,7 +83,7 @@ function lettersIn(letters: readonly string[], room: number): number {
   return letters.length
 }
 
-// About what they take of a usual font; nothing here can measure it. Chinese, Japanese and Korean fill a square.
+// An estimate for a usual font, as nothing here can measure it. Chinese, Japanese and Korean letters fill a square.
 function widthOf(letter: string): number {
   if (
     /[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff00-\uff60]|\p{Extended_Pictographic}/u.test(

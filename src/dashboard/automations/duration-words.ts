@@ -9,12 +9,12 @@ const units = [
   ['second', 1_000],
 ] as const
 
-/** An ISO 8601 duration as people say it: `3 days`, `1 day 12 hours`; of one that is none `some time`. */
+/** An ISO 8601 duration as people say it: `3 days`, `1 day 12 hours`; `some time` for anything else. */
 export function durationWords(duration: string): string {
   let left = durationMs(duration)
   if (left === undefined || left <= 0) return 'some time'
   const parts: string[] = []
-  // Weeks only where nothing is left of them: nobody says '1 week 3 days' of a wait of ten.
+  // Weeks only where nothing is left over: nobody calls a wait of ten days '1 week 3 days'.
   for (const [name, ms] of units) {
     if (name === 'week' && left % ms !== 0) continue
     const count = Math.floor(left / ms)

@@ -1,7 +1,7 @@
 import { shownCount } from '../../amounts/index.js'
 import type { Automation, AutomationDefinition, EndKind } from '../../automations/index.js'
 
-/** How pages call those who did not come to the end of a way, by how it ended for them: only the last have left. */
+/** How pages call those who did not reach the end of a way, by how it ended for them: only the last kind has left. */
 export const endLabels: Readonly<Record<EndKind, string>> = {
   step: 'Ended by a step',
   event: 'Ended by an event',
@@ -9,7 +9,7 @@ export const endLabels: Readonly<Record<EndKind, string>> = {
   left: 'Left on the way',
 }
 
-/** Who is counted as what, below the figures. */
+/** Explains below the figures who is counted as what. */
 export const whoLeft =
   'A step has ended it for whoever came to an “End”, or waited in vain where no way leads on. Who left on the way unsubscribed, bounced or complained, was deleted or taken out, or it failed for them; “People” tells the reason of each.'
 
@@ -24,7 +24,7 @@ type Counters = Pick<
   'completed' | 'exited' | 'failed' | 'cancelled' | 'by_step' | 'by_event' | 'by_goal'
 >
 
-/** What became of everybody who has entered, in the words and by the groups of the chart and the tables. */
+/** What became of everybody who has entered, in the words and groups of the chart and the tables. */
 export function endFigures(one: Counters): { label: string; value: string }[] {
   const meant = one.by_step + one.by_event + one.by_goal
   const left = Math.max(0, one.exited - meant) + one.failed + one.cancelled

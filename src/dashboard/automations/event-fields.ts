@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, jsonObjectIn } from '../../json/index.js'
 
-/** What an event says, as it is typed: `total = 5` a line, or JSON as programs write it. Undefined for what is neither. */
+/** An event's payload as it is typed: `total = 5` a line, or JSON as programs write it. Undefined for anything else. */
 export function eventFields(typed: string): JsonObject | undefined {
   if (typed.startsWith('{')) return jsonObjectIn(typed)
   const lines = typed.split('\n').map((line) => /^\s*([^=]+?)\s*=\s*(.*?)\s*$/.exec(line))
@@ -13,7 +13,7 @@ export function eventFields(typed: string): JsonObject | undefined {
   )
 }
 
-/** What an event has brought, as people read it: `total = 5, customer.town = Lagos`. */
+/** An event's payload as people read it: `total = 5, customer.town = Lagos`. */
 export function sampleWords(sample: unknown): string {
   const parts: string[] = []
   const gather = (value: unknown, path: string): void => {
@@ -39,13 +39,16 @@ const places: Readonly<Record<string, string>> = {
   formId: 'Form',
 }
 
-/** What an event of the appliance said, with what is named by an id: `List “Readers”`. Undefined for what has no such words. */
+/**
+ * The payload of the appliance's own event, with names for ids: `List “Readers”`. Undefined for events without such
+ * words.
+ */
 export function ownFieldWords(
   sample: unknown,
   names: ReadonlyMap<string, string>,
 ): string | undefined {
   if (!isJsonObject(sample)) return undefined
-  // Segments and forms are told by their names, too, as these were then.
+  // Segments and forms are also given by their names at that time; those fields are left out here.
   const asked = Object.entries(sample).filter(([field]) => sample[`${field}Id`] === undefined)
   const words = asked.map(([field, value]) => {
     const place = places[field]

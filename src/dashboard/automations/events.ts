@@ -23,19 +23,19 @@ interface EventsView extends BesidePages {
   mayWrite: boolean
   events: {
     name: string
-    /** What an event of the appliance is, in words. */
+    /** What an event of the appliance means, in words. */
     says: string | undefined
     count: string
     last: Moment
     sample: string | undefined
-    /** The same in words, of an event of the appliance. */
+    /** The payload in words, for an event of the appliance. */
     sampleSays: string | undefined
     heardBy: HearerView[]
     isOwn: boolean
   }[]
-  /** What automations hear and what never came: often a name that is written otherwise. */
+  /** Events that automations hear and that never came: often a misspelt name. */
   missing: { name: string; heardBy: HearerView[] }[]
-  /** Names that came, for a test event. */
+  /** Names of events that came, for a test event. */
   names: string[]
   faults: Faults
 }
@@ -47,11 +47,11 @@ interface HearerView {
 
 const perPage = 50
 const mostMissing = 50
-// A line of a page has room for few.
+// As many as a line of a page has room for.
 const mostRefused = 3
 const EventForm = type({ event: string(), email: string(), payload: optional(string()) })
 
-/** The events that came to the account: how often, with what, and who hears them. */
+/** The events that came to the account: how often, with what, and which automations hear them. */
 export function eventPages(pages: AccountPages, deps: AutomationPageDeps): void {
   const again = (visit: Visit, faults: Faults) => showEvents(deps, visit, faults)
   pages.get('/events', 'automations.read', (visit) => again(visit, noFaults))
@@ -75,10 +75,10 @@ export function eventPages(pages: AccountPages, deps: AutomationPageDeps): void 
   })
 }
 
-/** Within a sentence. */
+/** The words as they stand within a sentence. */
 const inside = (words: string) => words.charAt(0).toLowerCase() + words.slice(1)
 
-/** What was typed as a payload. Throws a 422 for what is none. */
+/** The typed payload. Throws a 422 for a text that is none. */
 function payloadIn(typed: string | undefined): unknown {
   if (typed === undefined || typed.trim() === '') return undefined
   const fields = eventFields(typed.trim())
@@ -126,7 +126,9 @@ async function showEvents(
   return page('automations/events', view, { title: 'Events' })
 }
 
-/** What is listened for and never came; the appliance's own events come without being asked. */
+/**
+ * The events that are listened for and never came. The appliance's own events are left out: they come by themselves.
+ */
 async function missingAmong(
   read: AutomationPageDeps['store']['read'],
   accountId: string,
@@ -150,7 +152,7 @@ const hearerView = ({ automationId, name, how: does }: Hearer, base: string): He
 
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
 
-/** What samples name, as far as it can be a thing of the account. */
+/** The ids in samples that may belong to things of the account. */
 const idsAmong = (samples: readonly unknown[]): string[] => [
   ...new Set((JSON.stringify(samples).match(uuid) ?? []).map((id) => id.toLowerCase())),
 ]

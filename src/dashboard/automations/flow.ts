@@ -19,23 +19,23 @@ export interface OutlinedStep {
   /** From 1 on. */
   number: number
   words: string
-  /** To the people who are there. */
+  /** Leads to the people who are at the step. */
   href: string
   present: string
-  /** The same as the drawing has it. */
+  /** The same figures as in the drawing. */
   figures: string
   /** How many of those who came were moved here; undefined for none. */
   moved: string | undefined
   /**
-   * What it does, where it has a name; how many came, and what came of its mails; how many left there by none of its ways;
-   * what happens where no way leads on.
+   * What the step does, if it has a name; how many came, and what became of its mails; how many left there by none of
+   * its ways; what happens where no way leads on.
    */
   says: string[]
-  /** `left`: how many went that way. */
+  /** `left`: how many took that way. */
   ways: { to: number; words: string; left: string | undefined }[]
 }
 
-/** A version of an automation as its flow is shown. */
+/** A version of an automation, as its flow is shown. */
 export interface FlowView {
   drawing: Html
   steps: OutlinedStep[]
@@ -43,7 +43,7 @@ export interface FlowView {
 
 type Counts = NonNullable<StepStanding['counts']>
 
-/** The flow of a version, drawn and as an outline, with who is where. */
+/** The flow of a version, as a drawing and an outline, with how many people are where. */
 export async function flowView(
   read: Read,
   automation: Automation,
@@ -68,7 +68,7 @@ export async function flowView(
     const isMore = period === undefined && stands?.isMore === true
     const here = present === 0 ? '' : `${isMore ? 'at least ' : ''}${shown(present)} here now`
     const movedHere = counts === null ? undefined : movedHereWords(counts)
-    // How many of those who are there now were moved is known where all were that came.
+    // How many of the people here now were moved is known only where everybody who came was moved.
     const isOfAll = present > 0 && counts !== null && counts.moved_here >= counts.entered
     const ways = graph.ways.filter(({ from }) => from === at)
     return {
@@ -105,7 +105,7 @@ function cameWords(counts: Counts): string {
   return `${shown(counts.entered)} came here${moved === undefined ? '' : `, ${moved}`}`
 }
 
-/** Where a step lacks a way, whoever would take it is through. */
+/** Without a way on, whoever would take it is finished. */
 function endOf(type: string, ways: number): string | undefined {
   if (type === 'exit') return undefined
   if (ways === 0) return 'It ends here'
@@ -115,7 +115,7 @@ function endOf(type: string, ways: number): string | undefined {
 
 const shown = (count: number) => count.toLocaleString('en-GB')
 
-// A branch is called as its author has it.
+// A branch has its author's name.
 const wayWords = ({ words, name }: FlowWay) =>
   words === undefined ? 'Then' : name.startsWith('branch:') ? words : capital(words)
 const capital = (words: string) => words.charAt(0).toUpperCase() + words.slice(1)
@@ -123,7 +123,7 @@ const capital = (words: string) => words.charAt(0).toUpperCase() + words.slice(1
 interface StepCounts {
   present: number
   counts: Counts | null
-  /** Of a period: by which ways they left. */
+  /** For a period: how many left by each way. */
   ways: ReadonlyMap<string, number> | undefined
   left: number
   moved: number
@@ -141,12 +141,12 @@ function countsOf(stands: StepStanding | undefined, period: PeriodSteps | undefi
   const on = [...ways.values()].reduce((sum, count) => sum + count, 0)
   const { entered = 0, mails = 0, present: here = 0 } = found ?? {}
   const left = type === 'trigger' ? 0 : Math.max(0, entered - here - on)
-  // The histories of a period say how people came by ways alone.
+  // The histories of a period tell only who came by ways.
   const came = { ...counts, entered, mails, moved_here: 0 }
   return { present: here, counts: came, ways, left, moved: 0 }
 }
 
-/** How many left a step by a way; undefined where the counters do not tell it. */
+/** How many left a step by a way; undefined where the counters do not tell. */
 function leftBy(
   { name }: FlowWay,
   { counts, taken }: { counts: Counts | null; taken: ReadonlyMap<string, number> | undefined },
@@ -172,7 +172,7 @@ const columns: Readonly<
   timeout: 'timed_out',
 }
 
-// Who opened is counted at the mails, not in the histories of a period.
+// Opens are counted with the mails, not in the histories of a period.
 const mailWords = ({ mails, opened, clicked }: Counts, taken: object | undefined) =>
   taken === undefined
     ? `${shown(mails)} sent, ${shown(opened)} opened, ${shown(clicked)} clicked`

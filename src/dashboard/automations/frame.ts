@@ -6,7 +6,7 @@ import { startWords, stateChip, type WordBook } from './words.js'
 
 type Place = 'flow' | 'runs' | 'report'
 
-/** What the pages of one automation have at their head. */
+/** The head of the pages of one automation. */
 export interface AutomationFrame {
   base: string
   accountId: string
@@ -43,7 +43,7 @@ export function frameOf(
     here: Place
     definition: AutomationDefinition
     book: WordBook
-    /** What keeps it from what it is for, where that was looked for. */
+    /** What keeps it from doing its work, where that was looked for. */
     ailment?: string | undefined
   },
 ): AutomationFrame {
@@ -73,7 +73,7 @@ export function frameOf(
     mayWrite,
     deeds: {
       enable: isOpen && found.status === 'disabled',
-      // What never ran has nobody to hold.
+      // An automation that never ran has nobody to hold.
       pause: isOpen && found.paused_at === null && (found.status === 'enabled' || hasRuns),
       resume: isOpen && found.paused_at !== null,
       write: isOpen,

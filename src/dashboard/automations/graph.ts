@@ -12,21 +12,21 @@ export interface FlowWay {
   to: number
   /** `default`, `condition_met` …, or `branch:KEY`. */
   name: string
-  /** How it is called; undefined where there is only one. */
+  /** What people call it; undefined where there is only one. */
   words: string | undefined
 }
 
 /** What the drawing and the outline are both made of. */
 export interface FlowGraph {
-  /** In the order in which people read them: each step before what follows. */
+  /** In reading order: each step before what follows. */
   steps: readonly StepDefinition[]
-  /** Each connection once, in the order of the steps that they leave. */
+  /** Each connection once, in the order of the steps where they begin. */
   ways: readonly FlowWay[]
 }
 
 /**
- * The steps of a definition in the order of its outline, which is that of the editor: a step, then its ways one after the
- * other, then where these meet.
+ * The steps of a definition in the order of its outline, which is that of the editor: a step, then its ways one after
+ * the other, then where they meet.
  */
 export function flowGraph({ steps, connections }: AutomationDefinition): FlowGraph {
   const known = new Set(steps.map(({ key }) => key))

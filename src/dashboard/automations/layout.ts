@@ -12,9 +12,9 @@ import type { FlowGraph, FlowWay } from './graph.js'
 export interface FlowLayout {
   width: number
   height: number
-  /** The left upper corner of each step, in the order of the graph's. */
+  /** The upper left corner of each step, in the graph's order. */
   steps: readonly Point[]
-  /** The line of each way, and where its words stand, in the order of the graph's. */
+  /** The line of each way, and where its words stand, in the graph's order. */
   ways: readonly { points: readonly Point[]; x: number; y: number }[]
 }
 
@@ -26,22 +26,22 @@ interface Point {
 export const stepWidth = 220
 export const stepHeight = 58
 const margin = 8
-// Between a step and what follows, and between two ways side by side.
+// Between a step and the next one, and between two ways side by side.
 const gap = 30
 const beside = 28
-// Below a step with several ways: lines to each of these, the words of it, and how many have gone it.
+// The space below a step with several ways: their lines, their words, and how many took each.
 const fork = 68
 const half = gap / 2
-// What the words of a way may take of its line's length.
+// The room for a way's words along its line.
 const perLetter = 7
-// Ways that go on elsewhere lead along the right side, each on a lane of its own.
+// Ways to steps elsewhere run along the right side, each in its own lane.
 const lane = 10
 
-// Layouts of versions, of some kilobytes each.
+// How many layouts are kept, of some kilobytes each.
 const mostKept = 200
 const kept = new Map<string, FlowLayout>()
 
-/** The layout of a graph; `name` is of what it was made from, so that the same is reckoned once. */
+/** The layout of a graph; `name` identifies what the graph was made from, so that each layout is computed once. */
 export function layoutOf(graph: FlowGraph, name: string): FlowLayout {
   const known = kept.get(name)
   const found = known ?? arranged(graph)
@@ -50,8 +50,8 @@ export function layoutOf(graph: FlowGraph, name: string): FlowLayout {
 }
 
 /**
- * The lists of the outline one below the other, ways of a step side by side, each in a column of its own. So no line that
- * goes on below crosses a step; time is that of one walk over the steps.
+ * Lists of the outline stand side by side, and so do the ways of a step, each in a column of its own. So no line that
+ * goes on below crosses a step. The time is that of one walk over the steps.
  */
 function arranged({ steps, ways }: FlowGraph): FlowLayout {
   const places = new Map(steps.map(({ key }, at) => [key, at]))
@@ -63,7 +63,7 @@ function arranged({ steps, ways }: FlowGraph): FlowLayout {
   })
   const outline = outlineOf({ steps: [...steps], connections })
   const corners: Point[] = steps.map(() => ({ x: 0, y: 0 }))
-  /** By a step and the name of its way: the middle of that way's column, and where the column ends. */
+  /** By a step and the name of its way: the middle of that way's column, and where it ends. */
   const columns = new Map<string, { x: number; bottom: number }>()
   const place: Place = (item, corner) => {
     const at = places.get(item.step.key)
@@ -94,7 +94,7 @@ const columnName = (key: string, way: string) => JSON.stringify([key, way])
 type Place = (item: OutlineStep, corner: Point) => void
 type Columns = Map<string, { x: number; bottom: number }>
 
-/** Lists that nothing joins stand side by side. */
+/** Lists that no way joins stand side by side. */
 function placeLists(outline: Outline, to: { place: Place; columns: Columns }): { width: number } {
   let left = 0
   for (const items of outline) {
@@ -105,7 +105,7 @@ function placeLists(outline: Outline, to: { place: Place; columns: Columns }): {
   return { width: Math.max(0, left - beside) }
 }
 
-/** The room that a list takes, its widest step with all of its ways. */
+/** The width of a list: that of its widest step with all of its ways. */
 function widthOf(items: readonly OutlineItem[]): number {
   const widths = items.map((item) => (isOutlineStep(item) ? waysWidth(item) : 0))
   return Math.max(stepWidth, ...widths)
@@ -125,7 +125,7 @@ interface Frame {
   width: number
 }
 
-/** Answers where the list ends. */
+/** Places a list and answers where it ends. */
 function placeList(
   items: readonly OutlineItem[],
   { left, top, width }: Frame,
@@ -167,7 +167,7 @@ function placeWays(
 const middleOf = ({ x }: Point) => x + stepWidth / 2
 const bottomOf = ({ y }: Point) => y + stepHeight
 
-/** Whether the next step of a way stands below with nothing between, so that a line can go straight down to it. */
+/** Whether the next step of a way is directly below, so that a line can go straight down to it. */
 function isNext(
   { from: source, to: target }: FlowWay,
   {
@@ -195,7 +195,7 @@ function isNext(
   )
 }
 
-/** Down the column of the way, and over to the step at its end. */
+/** A line down the column of the way, and over to the step at its end. */
 function lineBelow(from: Point, to: Point, column: { x: number } | undefined): Point[] {
   const [start, end] = [
     { x: middleOf(from), y: bottomOf(from) },
@@ -212,7 +212,7 @@ function lineBelow(from: Point, to: Point, column: { x: number } | undefined): P
   ])
 }
 
-/** To a step that stands elsewhere: out to the right side, along it, and in from above. */
+/** A line to a step elsewhere: out to the right side, along it, and in from above. */
 function lineAround(
   from: Point,
   to: Point,
@@ -236,7 +236,7 @@ function lineAround(
   ])
 }
 
-/** Each point once, without those that lie on the line between the two beside them. */
+/** Each point once, without points on the line between their neighbours. */
 const straight = (given: readonly Point[]): Point[] =>
   given
     .filter(({ x, y }, at) => x !== given[at - 1]?.x || y !== given[at - 1]?.y)
@@ -246,14 +246,14 @@ const straight = (given: readonly Point[]): Point[] =>
       return !((before.x === x && x === after.x) || (before.y === y && y === after.y))
     })
 
-/** The words of a way stand on its line, below the step that it leaves. */
+/** Places the words of a way on its line, below the step where it begins. */
 function wordsAt(from: Point, column: { x: number } | undefined, points: readonly Point[]): Point {
   if (column !== undefined) return { x: column.x, y: bottomOf(from) + half + 16 }
   const middle = points[Math.floor(points.length / 2)]
   return { x: middle?.x ?? middleOf(from), y: middle?.y ?? bottomOf(from) + half }
 }
 
-/** Moves all of it so that nothing stands outside of the drawing, in whole pixels. */
+/** Moves everything into the drawing, in whole pixels. */
 function withinFrame(
   steps: readonly Point[],
   lines: FlowLayout['ways'],

@@ -2,7 +2,7 @@ import type { StepStanding } from '../../automations/index.js'
 
 type Counts = NonNullable<StepStanding['counts']>
 
-/** Whom a move has brought to a step, of those who came there; undefined where nobody was moved. */
+/** How many of those who came to a step were moved there; undefined where nobody was. */
 export function movedHereWords(counts: Pick<Counts, 'entered' | 'moved_here'>): string | undefined {
   const { entered, moved_here: moved } = counts
   if (moved === 0) return undefined
@@ -10,8 +10,9 @@ export function movedHereWords(counts: Pick<Counts, 'entered' | 'moved_here'>): 
 }
 
 /**
- * What became of who came to a step: `on` went on by one of its ways, `moved` were moved to another version, `left` left there
- * by none of them: they bounced, unsubscribed, reached the goal, failed or were taken out. Undefined where nobody counts.
+ * What became of those who came to a step. `on` went on by one of its ways; `moved` were moved to another version;
+ * `left` left there by no way: they bounced, unsubscribed, reached the goal, failed or were taken out. Undefined where
+ * nobody counts.
  */
 export function leftStep({
   type,
@@ -20,7 +21,7 @@ export function leftStep({
 }: Pick<StepStanding, 'type' | 'counts' | 'present'>):
   | { on: number; left: number; moved: number }
   | undefined {
-  // Who stands before the first step has come to none.
+  // People before the first step have come to none.
   if (counts === null || type === 'trigger') return undefined
   const { entered, done, skipped, met, not_met, received, timed_out, moved_away: moved } = counts
   const on = done + skipped + met + not_met + received + timed_out

@@ -29,17 +29,17 @@ interface MoveView extends AutomationFrame {
   says: string
   groups: (MovedGroup & { field: Html | undefined })[]
   left: number
-  /** Whom of them it is about, in words and as the form sends it; undefined: all. */
+  /** Which of them it is about, in words and as the form sends it; undefined: all. */
   whom: string | undefined
   filters: { name: string; value: string }[]
-  /** Where the form leads. */
+  /** Where the form is sent. */
   action: string
   /** Somebody stays who could be given another step. */
   canChoose: boolean
   faults: Faults
 }
 
-/** Who would move to another version, step by step. Throws a 404. */
+/** Shows who would move to another version, step by step. Throws a 404. */
 export async function showMove(
   deps: AutomationPageDeps,
   visit: Visit,
@@ -98,7 +98,7 @@ function staying(groups: readonly MovedGroup[]): string {
   return `${counted(people, 'person is', 'people are')} at steps that this version has not. Choose below with which step they go on.`
 }
 
-/** The steps that people can begin instead of one that is gone. */
+/** The steps where people can begin instead of a deleted one. */
 async function choicesOf(read: Read, accountId: string, definition: AutomationDefinition) {
   const book = await wordBook(read, accountId, [definition])
   const called = titlesApart(definition, book)

@@ -8,9 +8,9 @@ import type { Read } from '../../store/index.js'
 import { wordBook } from './word-book.js'
 import { titlesApart } from './words.js'
 
-/** People of an older version at one of its steps, and what a move makes of them. */
+/** People of an older version at one of its steps, and what a move does with them. */
 export interface MovedGroup {
-  /** The key of the step, by which a form names it. */
+  /** The key of the step; a form names the group by it. */
   key: string
   step: string
   version: string
@@ -20,7 +20,7 @@ export interface MovedGroup {
   stays: string | undefined
 }
 
-/** Groups of a move in words: each step is called as its own version calls it. */
+/** Groups of a move in words: each step has its name in its own version. */
 export async function movedGroups(
   read: Read,
   { id, account_id }: Pick<Automation, 'id' | 'account_id'>,

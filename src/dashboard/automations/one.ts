@@ -33,15 +33,15 @@ interface AutomationView extends AutomationFrame {
   waits: string[]
   start: { begun: Moment; says: string } | undefined
   versions: { label: string; href: string; here: boolean }[]
-  /** Who is in versions that are not shown. */
+  /** How many are in versions that are not shown. */
   elsewhere: { says: string; href: string; mayMove: boolean }[]
   isDraft: boolean
   number: string
   period: string
   periods: { value: string; label: string }[]
-  /** What the numbers of a period are of; undefined: all since it was turned on. */
+  /** What the numbers of a period count; undefined: all since it was turned on. */
   periodSays: string | undefined
-  /** There is a draft beside what is in force. */
+  /** There is a draft beside the version in force. */
   hasDraft: boolean
   drawing: Html
   steps: OutlinedStep[]
@@ -66,7 +66,7 @@ export async function showAutomation(
     findBackfill(read, found.id),
     draftsAmong(read, account.id, [found.id]),
   ])
-  // Whoever enters goes by the newest version, whichever is shown.
+  // Whoever enters runs the newest version, so only that one can have an ailment.
   const ailment =
     number === found.version ? (await ailmentsNow(read, account.id, book))(definition) : undefined
   const frame = frameOf(visit, found, { here: 'flow', definition, book, ailment })
@@ -118,7 +118,7 @@ export async function showAutomation(
   return page('automations/one', view, { title: frame.name, wide: true })
 }
 
-/** How many people are in each of several versions, of those in which anybody is; nothing where there is only one. */
+/** How many people are in each version that has any; nothing where there is only one version. */
 async function insideOf(
   read: Read,
   found: Automation,

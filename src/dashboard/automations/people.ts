@@ -38,7 +38,7 @@ const StartForm = type({
   looked: optional(string()),
 })
 
-/** The people of automations: who is where, taken out, moved, let go on and let in. */
+/** The people of automations: who is where; they are taken out, moved, let go on and let in. */
 export function automationPeoplePages(pages: AccountPages, deps: AutomationPageDeps): void {
   runPages(pages, deps)
   resumePages(pages, deps)
@@ -69,7 +69,7 @@ function runPages(pages: AccountPages, deps: AutomationPageDeps): void {
     const { base, form, query, person } = visit
     const found = await named(deps, visit)
     const { only, filter } = await chosenLive(read, found, query)
-    // The button of the page says so: an address that has lost what was chosen takes out nobody.
+    // The page's button says so: an address that has lost its choices takes out nobody.
     if (only === undefined && form.everybody === undefined) throw notChosen()
     const { definition } = await readDefinition(read, found.id, found.version)
     const book = await wordBook(read, found.account_id, [definition])
@@ -158,7 +158,7 @@ const notLookedAt = (looked: string | undefined) =>
       : 'Nobody was started: look below who would enter, then start it',
   )
 
-/** A page that is older than the start that is under way has a form that leads to nothing. */
+/** A page older than the start that is under way has a form that must do nothing. */
 async function refuseUnderWay(deps: AutomationPageDeps, id: string): Promise<void> {
   const last = await findBackfill(deps.store.read, id)
   if (last === undefined || last.ended_at !== null) return
@@ -197,7 +197,7 @@ function startPages(pages: AccountPages, deps: AutomationPageDeps): void {
     await refuseUnderWay(deps, found.id)
     const { perHour = operations.usualPerHour } = given(form)
     const whom = form.whom ?? ''
-    // The form may have been changed since somebody looked: nobody is started for whom that was not said.
+    // The form may have changed since somebody looked: nobody is started without having been shown.
     if (form.looked !== lookedMark(whom, perHour)) throw notLookedAt(form.looked)
     const crowd = crowdIn(whom)
     const { message } = await startFor(deps, found, { crowd, perHour })

@@ -5,7 +5,7 @@ export interface Period {
   value: string
   label: string
   days: number
-  /** Days of each bar of a chart. */
+  /** How many days each bar of a chart has. */
   each: number
 }
 
@@ -18,9 +18,9 @@ const periods: readonly Period[] = [
 
 export const periodChoices = periods.map(({ value, label }) => ({ value, label }))
 
-/** The period that is asked for; undefined for none of these. */
+/** The period that is asked for; undefined for an unknown one. */
 export const periodIn = (query: URLSearchParams, usual = ''): Period | undefined =>
   periods.find(({ value }) => value === (query.get('period') ?? usual))
 
-/** When it began. */
+/** When the period began. */
 export const beginOf = ({ days }: Period, now: number): number => now - days * dayMs

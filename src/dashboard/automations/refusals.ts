@@ -3,11 +3,11 @@ import { type PartedIssue, ShapeError } from '../../fields/index.js'
 import type { AccountPages } from '../shell/page.js'
 
 /*
- * What the functions of automations refuse, in the words of their pages: the API says the same to programs, by the names of its
- * fields and states.
+ * Refusals of the automations' functions in the words of pages: the API gives programs the names of its fields and
+ * states instead.
  */
 
-// A message with what it becomes, and the field of the form that it is about.
+// The API's message, the page's words, and the form's field that they are about.
 const table: readonly (readonly [message: RegExp, says: string, field?: string])[] = [
   [/^The account has no contact list/, 'This list is deleted; choose another', 'whom'],
   [/^The account has no segment/, 'This segment is deleted; choose another', 'whom'],
@@ -58,7 +58,7 @@ const table: readonly (readonly [message: RegExp, says: string, field?: string])
   ],
 ]
 
-// The same of what does not fit a field, which the API describes to programs.
+// The same for values that do not fit a field, which the API describes to programs.
 const misfits: readonly (readonly [message: RegExp, says: string])[] = [
   [
     /^Expected a string of 1 to 100 of A-Z/,
@@ -70,7 +70,7 @@ const misfits: readonly (readonly [message: RegExp, says: string])[] = [
   ],
 ]
 
-/** The same refusal in such words; what has none stays as it is. */
+/** A refusal in the pages' words; one without such words stays as it is. */
 function inWords(error: unknown): unknown {
   if (error instanceof ShapeError) {
     const parted = error.parted.map((issue): PartedIssue => {
@@ -99,7 +99,7 @@ async function plainly<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The same pages, whose refusals are in the words of people. */
+/** The same pages, with their refusals in words for people. */
 export const inPlainWords = (pages: AccountPages): AccountPages => ({
   get: (path, action, show) => pages.get(path, action, (visit) => plainly(() => show(visit))),
   post: (path, options, act) => {

@@ -23,7 +23,7 @@ interface ReportView extends AutomationFrame {
   period: string
   periods: { value: string; label: string }[]
   figures: { label: string; value: string }[]
-  /** Whom the figures count as having left. */
+  /** Which people the figures count as having left. */
   whoLeft: string
   versions: {
     name: string
@@ -33,7 +33,7 @@ interface ReportView extends AutomationFrame {
   }[]
 }
 
-/** What came of the mails of an automation, step by step, for each version. Throws a 404. */
+/** What became of the mails of an automation, step by step, for each version. Throws a 404. */
 export async function showAutomationReport(
   { store: { read } }: AutomationPageDeps,
   visit: Visit,
@@ -110,14 +110,14 @@ export async function showAutomationReport(
 
 const usualPeriod: Period = { value: '30', label: 'Last 30 days', days: 30, each: 1 }
 
-/** Who began on which day, or in which week, by where they are now. Undefined where nobody did. */
+/** How many began on each day or in each week, by where they are now. Undefined where nobody did. */
 function chartOf(begun: readonly BegunDay[], { label, each }: Period): Chart | undefined {
   if (begun.every(({ live, through, meant, left }) => live + through + meant + left === 0))
     return undefined
   const format = new Intl.DateTimeFormat('en-GB', {
     day: 'numeric',
     month: 'short',
-    // Days are those of UTC, as they are counted.
+    // The days are counted in UTC.
     timeZone: 'UTC',
   })
   return {

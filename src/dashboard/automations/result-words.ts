@@ -1,7 +1,7 @@
 import { endingWords } from '../../automations/index.js'
 import { inQuotes } from '../shell/names.js'
 
-/** What came of a step: as a history has it, for one person who is tried, and for some of whom there is a number. */
+/** The result of a step: as a line of a history, for one person in a trial, and for a number of people. */
 interface Words {
   line: string
   one: string
@@ -80,7 +80,7 @@ const releases: Readonly<Record<string, string>> = {
   skip: 'at once, without its mail',
 }
 
-// Why somebody has left, as it is said of people; what an author wrote into a step stays as it is.
+// Why somebody has left, in the words of pages; a reason that an author wrote into a step stays as it is.
 const leavings: Readonly<Record<string, string>> = {
   exit_step: 'a step ends it',
   exit_rule: 'an event came that ends it',
@@ -109,7 +109,7 @@ export const leavingWords = (reason: string): string =>
 export function unmadeWords(reason: string): string {
   const [, fault = reason] = /^render: (.*)$/s.exec(reason) ?? []
   const isOfRun = fault !== reason
-  // An author may end a run for 'stock is missing', which is no template's want.
+  // An author may end a run with 'stock is missing', which is not about a template.
   const wants = isOfRun
     ? /^(?:the variable )?"?([\w.-]+)"? is missing$/
     : /^the variable "(.*)" is missing$/
@@ -122,18 +122,18 @@ export function unmadeWords(reason: string): string {
   return isOfRun ? `its mail could not be made: ${fault}` : reason
 }
 
-// An author may call a reason of theirs as any object calls something of its own.
+// An author's reason may be called like a property of every object, such as `constructor`.
 const isOurs = (reason: string) => Object.hasOwn(leavings, reason)
 
 const atExit = 'exit_step'
 
 /**
- * Whether a step ended it that was drawn to do so, by the reason of an end that is `exited`: its author may have written one
- * of their own, which is none that this server gives.
+ * Whether a step of the flow ended the run, by the reason of an end that is `exited`: the author may have written a
+ * reason of their own, which is none of this server's.
  */
 const isByStep = (reason: string): boolean => reason === atExit || !isOurs(reason)
 
-/** What an end is called: of those that are `exited` only some are people who have left. */
+/** The kind of an end: only some of the `exited` ones are people who have left. */
 function kindOfEnd(status: string, reason: string | null | undefined): string {
   if (status !== 'exited' || reason == null) return status
   if (isByStep(reason) || reason === 'timed_out') return 'stepped'
@@ -150,11 +150,11 @@ export function endWords(
   return reason == null || reason === atExit ? said : `${said}: ${leavingWords(reason)}`
 }
 
-/** The same without why. */
+/** An end without why. */
 export const endLine = (status: string, reason: string | null | undefined): string =>
   words[kindOfEnd(status, reason)]?.line ?? status
 
-/** `skipped:left_topic`, `ended:goal`: a result and what it adds, as a `line` of a history, for `one` person or for `some`. */
+/** A result with its detail (`skipped:left_topic`, `ended:goal`), as a `line` of a history, for `one` person or `some`. */
 export function resultWords(result: string, who: keyof Words): string {
   const [kind = '', ...more] = result.split(':')
   const rest = more.join(':')

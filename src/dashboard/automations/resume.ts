@@ -19,7 +19,7 @@ interface ResumeView extends AutomationFrame {
   faults: Faults
 }
 
-/** How a paused automation goes on: what each way would send at once. Throws a 404. */
+/** How a paused automation can go on, and what each way would send at once. Throws a 404. */
 export async function showResume(
   { store: { read }, versions }: AutomationPageDeps,
   visit: Visit,
@@ -69,7 +69,7 @@ const choicesOf = ({ mails, isAll }: ResumePlan): ResumeView['choices'] => [
   },
 ]
 
-/** Who goes on at once, and who waits on: nobody’s time has come where every wait ends later. */
+/** Who goes on at once, and who waits on: where every wait ends later, nobody’s time has come. */
 export function resumedWords(
   { released, held }: { released: number; held: number },
   how: string | undefined,

@@ -9,7 +9,7 @@ import { automationPeoplePages } from './people.js'
 import { inPlainWords } from './refusals.js'
 import { showAutomationReport } from './report.js'
 
-/** Automations: what there is, where people are in each, and what can be done about it. */
+/** Automations: the list, where people are in each, and what can be done about it. */
 export function automationPages(asked: AccountPages, deps: AutomationPageDeps): void {
   const pages = inPlainWords(asked)
   pages.get('/automations', 'automations.read', (visit) => showAutomations(deps, visit))

@@ -5,7 +5,7 @@ import { inQuotes } from '../shell/names.js'
 import { blockWords, endLine, leavingWords } from './result-words.js'
 import { edgeWords } from './words.js'
 
-/** Why people wait who could go on by their time. */
+/** Why people wait whose time has come. */
 export function blockedWords(
   { kind, reason, runs }: { kind: 'held' | 'blocked'; reason: string; runs: number },
   isAll: boolean,
@@ -14,10 +14,10 @@ export function blockedWords(
   return kind === 'held' ? `${who} held: ${reason}.` : `${who} waiting: ${blockWords(reason)}.`
 }
 
-/** What a run's sentence is made with. */
+/** What the sentence about a run needs. */
 export interface RunSurroundings {
   compiled: Compiled
-  /** What a step is called, by its key. */
+  /** A step's title, by its key. */
   title: (key: string) => string
   zone: string
   now: number
@@ -49,7 +49,7 @@ export function runSentence(run: Run, around: RunSurroundings): string {
   return `Waits for “${event}” until ${when}, then goes the way “${way}”: ${after(around, currentStep, 'timeout')}${paused && `.${paused}`}`
 }
 
-/** `Left at “Wait 3 days” on …: they unsubscribed`; of a step that ends it that it did, and the reason that it has. */
+/** `Left at “Wait 3 days” on …: they unsubscribed`; if a step ended it, says that, with the step's reason. */
 function endSentence(
   { status, reason, currentStep }: Run,
   { compiled }: RunSurroundings,
@@ -62,12 +62,12 @@ function endSentence(
     reason !== (step.config.reason ?? 'exit_step')
   )
     return `${endLine(status, reason)} at ${at} on ${on}${reason === null ? '' : `: ${leavingWords(reason)}`}`
-  // What has no name is called by its reason.
+  // A step without a name has its reason as title, which need not be said twice.
   const why = step.name === undefined || step.config.reason === undefined ? '' : `: ${reason}`
   return `Ended by the step ${at} on ${on}${why}`
 }
 
-/** The step behind a way; without one the run ends. */
+/** The step that a way leads to; without one the run ends. */
 function after({ compiled, title }: RunSurroundings, key: string | null, way: string): string {
   const next = compiled.byKey.get(key ?? '')?.next.get(way)
   return next === undefined ? 'it ends' : title(next.step.key)

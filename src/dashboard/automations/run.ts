@@ -67,7 +67,7 @@ export async function showRun(
   return page('automations/run', view, { title: `${view.who} in ${automation.name}` })
 }
 
-/** The last line of who is through says by what that came. */
+/** A line of a history; the last line of a finished run also says why it ended. */
 function lineOf(result: string, status: Run['status']): string {
   const [kind = '', ...reason] = result.split(':')
   return kind === 'ended' ? endWords(status, reason.join(':'), 'line') : resultWords(result, 'line')

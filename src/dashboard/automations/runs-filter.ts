@@ -23,8 +23,8 @@ import { wordBook } from './word-book.js'
 import { titlesApart, type WordBook } from './words.js'
 
 /*
- * Which people of an automation a page shows: by where they stand, at which step, why they left, and in which version. All
- * that is chosen holds together.
+ * Which people of an automation a page shows: by where they stand, at which step, why they left, and in which version.
+ * Every choice must hold.
  */
 
 const live = ['running', 'waiting'] as const
@@ -49,16 +49,16 @@ interface Asked {
   version: string
 }
 
-/** What is chosen, as a search, and as the links of the page say it. */
+/** What is chosen, as a search, and as the links of the page write it. */
 export interface ChosenRuns {
   asked: Asked
   filter: RunsFilter
   filters: Record<string, string | undefined>
-  /** Whether some of them can be in it still. */
+  /** Whether some of them can still be in it. */
   isOfLive: boolean
 }
 
-/** What a query chooses; what is none of the choices chooses nobody, and is told so. */
+/** What a query chooses. An unknown choice chooses nobody, and the page says so. */
 export async function chosenOf(
   read: Read,
   { id, account_id }: Pick<Automation, 'id' | 'account_id'>,
@@ -77,7 +77,7 @@ export async function chosenOf(
   const wait = /^wait\.(.+)$/.exec(show)?.[1]
   const [, , statuses] = states.find(([one]) => one === show) ?? states[0]
   const places = { stepIds, ...(await endAsked(read, id, show)) }
-  // Who waits has left for no reason, and who has come to the end for none by which others leave.
+  // People who wait have no reason for leaving, and those who came to the end have none of the others' reasons.
   const isNobody =
     !isKnown(asked) ||
     (status !== undefined && (wait !== undefined || !statuses.some((one) => one === status)))
@@ -102,7 +102,7 @@ export async function chosenOf(
   }
 }
 
-/** Whether some of those who are asked for can be in it still; one person is taken out on the page about them. */
+/** Whether some of the chosen people can still be in it. A single person is taken out on their own page. */
 function isOfLive({ who, show, why, version }: Asked): boolean {
   const [, , statuses] = states.find(([one]) => one === show) ?? states[0]
   const isWait = show.startsWith('wait.')
@@ -112,7 +112,7 @@ function isOfLive({ who, show, why, version }: Asked): boolean {
 
 const waits = ['held', ...blockedReasons].map((reason) => `wait.${reason}`)
 
-/** Whether all of it is something that the page offers; an address may say anything. */
+/** Whether the page offers all of these choices; an address may say anything. */
 const isKnown = ({ show, why, version }: Pick<Asked, 'show' | 'why' | 'version'>): boolean =>
   (waits.includes(show) || states.some(([one]) => one === show)) &&
   (why === '' || ends.some((one) => why.startsWith(`${one}.`))) &&
@@ -127,7 +127,7 @@ const kinds: Readonly<Record<string, EndKind>> = {
   exited: 'left',
 }
 
-/** How it ended for those who are shown. */
+/** How it ended for the people who are shown. */
 async function endAsked(
   read: Read,
   automationId: string,
@@ -150,8 +150,8 @@ function askedIn(query: URLSearchParams): Asked {
 }
 
 /**
- * The live ones of what is chosen, for something that is done with them; undefined for all. Throws a 422 where the address asks
- * for what cannot be in it: it must not do with all what was meant for some.
+ * The live runs among those chosen, for an action on them; undefined for all. Throws a 422 where the address asks for
+ * people who cannot be in it: the action must not hit everybody when it was meant for some.
  */
 export async function chosenLive(
   read: Read,
@@ -186,7 +186,7 @@ interface Choice {
   label: string
 }
 
-/** What the form of the page offers, and what is chosen in words; undefined where it is everybody. */
+/** The choices of the page's form, and what is chosen in words; undefined where it is everybody. */
 export interface RunChoices {
   show: Choice[]
   step: Choice[]
@@ -254,7 +254,7 @@ function stepsOf(definition: AutomationDefinition, book: WordBook): Choice[] {
   return flowGraph(definition).steps.map(({ key }) => ({ value: key, label: called(key) }))
 }
 
-/** The steps that only older versions have, each as the newest of these calls it: people may wait there still. */
+/** The steps that only older versions have, each by its name in the newest of these: people may still wait there. */
 async function olderSteps(
   read: Read,
   { id, account_id, version: newest }: Pick<Automation, 'id' | 'account_id' | 'version'>,

@@ -26,16 +26,16 @@ interface RunsView extends AutomationFrame, BesidePages {
   /** What is chosen, by the names of the form's fields. */
   asked: { who: string; show: string; step: string; why: string; version: string }
   choices: RunChoices
-  /** The same in words, where it is not everybody. */
+  /** The choices in words, where it is not everybody. */
   chosen: string | undefined
   runs: { page: string; who: string; says: string; version: string; began: Moment }[]
-  /** How many of those who fit are in it still, at most, where they can be taken out or moved. */
+  /** How many of the chosen people are still in it, at most, where they can be taken out or moved. */
   live: { most: number; people: string; isAll: boolean } | undefined
-  /** Work that takes people out, under way. */
+  /** Tasks under way that take people out. */
   takingOut: { says: string; page: string }[]
-  /** Where all that fit are taken out. */
+  /** The address that takes all chosen people out. */
   cancel: string
-  /** Where those of them who are in it can be moved. */
+  /** The address that moves those of them who are still in it. */
   move: string
   isShort: boolean
   /** Why nobody is shown, where one person is looked for. */
@@ -62,7 +62,7 @@ export async function showRuns(
     const { runs, next } = await findRuns(read, found.id, filter, { limit: perPage, before })
     return { page: runs, nextCursor: next ?? null }
   })
-  // Of one that was never turned on the drawing leads here too, and nobody can be at its steps.
+  // The drawing of an automation that was never turned on leads here too; nobody can be at its steps.
   const canBeIn = isOfLive && filter.stepIds?.length !== 0
   const live = canBeIn && frame.mayWrite ? await countFitting(deps, found, visit) : undefined
   const choices = await runChoices(read, found, { definition, book, asked })
@@ -94,7 +94,7 @@ export async function showRuns(
   return page('automations/runs', view, { title: `${found.name}: people` })
 }
 
-/** Why somebody who is looked for is not there. */
+/** Why a person who is looked for is not there. */
 const nobodyWords = (
   { who, show, step, why, version }: RunsView['asked'],
   contactId: string | null | undefined,
@@ -135,7 +135,7 @@ export async function sentences(
 
 const stepsKept = new WeakMap<Compiled, StepDefinition[]>()
 
-/** The steps of a version, for all of its runs the same. */
+/** The steps of a version, the same for all of its runs. */
 function stepsIn(compiled: Compiled): StepDefinition[] {
   const steps = stepsKept.get(compiled) ?? [...compiled.byKey.values()].map(({ step }) => step)
   stepsKept.set(compiled, steps)

@@ -24,13 +24,13 @@ import { refusalWords } from './run-words.js'
 import { wordBook } from './word-book.js'
 
 interface StartView extends AutomationFrame {
-  /** The last one. */
+  /** The last start. */
   last:
     | {
         name: string
         isOver: boolean
         seen: string
-        /** When it is through at the latest, while it is under way. */
+        /** When it will be finished at the latest, while it is under way. */
         until: string | undefined
         started: string
         perHour: string
@@ -39,13 +39,13 @@ interface StartView extends AutomationFrame {
     | undefined
   whom: string
   perHour: string
-  /** What may be typed there. */
+  /** Which pace may be typed. */
   paceHint: string
   mostPerHour: number
-  /** What this page says who would enter of. */
+  /** The choice for which this page says who would enter. */
   looked: string
   choices: { value: string; label: string }[]
-  /** Who would enter, once that was asked. */
+  /** Who would enter, once somebody asked for it. */
   would:
     | {
         says: string
@@ -57,7 +57,7 @@ interface StartView extends AutomationFrame {
     | undefined
   isOn: boolean
   isPaused: boolean
-  /** Why it is not started for many at all. */
+  /** Why it can never be started for many people. */
   never: string | undefined
   faults: Faults
 }
@@ -81,7 +81,7 @@ export async function showStart(
   const whom = fields.get('whom') ?? ''
   const perHour = fields.get('perHour') || String(operations.usualPerHour)
   const looked = lookedMark(whom, Number(perHour))
-  // Somebody wanted to start what was not looked at: this is the look.
+  // Somebody wanted to start a choice without having looked: this page is the look.
   const isFit = faults.message !== undefined && Object.keys(faults.fields).length === 0
   const isUnseen = isFit && whom !== '' && fields.get('looked') !== looked
   const view: StartView = {
@@ -122,10 +122,10 @@ export async function showStart(
   return page('automations/start', view, { title: `${found.name}: start for many` })
 }
 
-/** What was looked at, as the form brings it back. */
+/** What was looked at, as the form sends it back. */
 export const lookedMark = (whom: string, perHour: number): string => `${whom} ${perHour}`
 
-/** The lists and segments of which `crowdIn` reads the one that was chosen. */
+/** The lists and segments to choose from; `crowdIn` reads the chosen one. */
 export async function crowdChoices(
   read: Read,
   accountId: string,
@@ -140,13 +140,13 @@ export async function crowdChoices(
   ]
 }
 
-/** Whose people a form names. */
+/** The list or segment that a form names. */
 export function crowdIn(whom: string): { listId: string } | { segmentId: string } {
   const [kind, id = ''] = whom.split('.')
   return kind === 'segment' ? { segmentId: id } : { listId: id }
 }
 
-/** What it was started for, and how many are on it; that may be deleted since. */
+/** The list or segment of the last start, and how many are in it now; it may have been deleted. */
 async function crowdNow(
   read: Read,
   accountId: string,
@@ -199,6 +199,6 @@ async function wouldEnter(
   }
 }
 
-/** The first few by their addresses, and how many more there are. */
+/** The addresses of the first few, and how many more there are. */
 const whoOf = (some: readonly string[], count: number): string =>
   `${some.join(', ')}${count > some.length ? ` and ${shownCount(count - some.length)} more` : ''}`

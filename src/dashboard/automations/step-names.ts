@@ -2,11 +2,11 @@ import type { StepDefinition } from '../../automations/index.js'
 import { eventWords } from '../event-words.js'
 
 /*
- * How steps are told apart that are called the same. Mails and waits are named by conditions too, so that theirs are
- * numbered wherever they stand.
+ * How steps with the same name are told apart. Conditions name mails and waits too, so those are numbered wherever they
+ * stand.
  */
 
-/** Titles by their keys, with ` (1)`, ` (2)` behind those that are there more than once, in their order. */
+/** Titles by their keys, with ` (1)`, ` (2)` after titles that occur more than once, in their order. */
 export function numbered(
   titles: readonly (readonly [key: string, title: string])[],
 ): Map<string, string> {
@@ -22,7 +22,7 @@ export function numbered(
   )
 }
 
-/** What a step is called without what else it asks: its name, its template, or what it waits for. */
+/** A step's short name: its own name, its template, or the event that it waits for. */
 function plainName(step: StepDefinition): string | undefined {
   if (step.name !== undefined) return step.name
   if (step.type === 'send_email') return step.config.template || 'a mail'
@@ -35,7 +35,9 @@ type Steps = readonly StepDefinition[]
 
 const kept = new WeakMap<Steps, Map<string, string>>()
 
-/** The plain names of steps that have one, told apart; a page asks for them once a step and condition. */
+/**
+ * The short names of all steps that have one, told apart. They are kept, as a page asks for each step and condition.
+ */
 function namesIn(steps: Steps): Map<string, string> {
   const known = kept.get(steps)
   if (known !== undefined) return known
@@ -48,10 +50,10 @@ function namesIn(steps: Steps): Map<string, string> {
   return names
 }
 
-/** A mail or wait as a condition names it. */
+/** A mail or a wait, as a condition names it. */
 export const shortName = (key: string, steps: Steps): string => namesIn(steps).get(key) ?? key
 
-/** ` (2)` behind the title of the second that is called the same; nothing of one that is alone. */
+/** The ` (2)` after the title of the second step with one name; empty for a name that occurs once. */
 export function markOf(step: StepDefinition, steps: Steps): string {
   const plain = plainName(step)
   return plain === undefined ? '' : shortName(step.key, steps).slice(plain.length)

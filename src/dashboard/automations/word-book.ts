@@ -6,20 +6,20 @@ import type { WordBook } from './words.js'
 
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
 
-/** The fields of contacts that rules in some JSON ask for; those of events and mails have words of their own. */
+/** The fields of contacts that rules in some JSON ask for; fields of events and mails have words of their own. */
 const askedFields = (within: unknown): string[] =>
   [...JSON.stringify(within).matchAll(/"field":"((?:contact|segment|broadcast)\.[^"\\]+)"/g)].map(
     ([, field = '']) => field,
   )
 
-/** What an account's things are called that some definitions name. */
+/** The names of an account's things that some definitions mention. */
 export async function wordBook(
   read: Read,
   accountId: string,
   definitions: readonly Pick<AutomationDefinition, 'steps' | 'settings'>[],
 ): Promise<WordBook> {
   const steps = definitions.flatMap((one) => one.steps)
-  // Wherever it stands in a rule, an id is that list, segment, topic or form.
+  // Wherever an id of a list, segment, topic or form stands in a rule, it means that thing.
   const settings = definitions.flatMap((one) => one.settings ?? [])
   const ids = new Set(
     (JSON.stringify([steps, settings]).match(uuid) ?? []).map((id) => id.toLowerCase()),

@@ -14,7 +14,7 @@ import type { Tone } from '../shell/parts.js'
 import { durationWords } from './duration-words.js'
 import { markOf, numbered, shortName } from './step-names.js'
 
-/** What things of the account are called, by which a definition only knows their ids. */
+/** The names of the account's things, as a definition has only their ids. */
 export interface WordBook {
   /** Lists, segments, topics and forms by their ids. */
   names: ReadonlyMap<string, string>
@@ -28,7 +28,7 @@ type Named = Pick<AutomationDefinition, 'steps'>
 /** How a state is shown. */
 export function stateChip(
   { status, paused_at }: Pick<Automation, 'status' | 'paused_at'>,
-  /** What keeps it from what it is for, as it is said after “On”. */
+  /** What keeps it from doing its work, as said after “On”. */
   ailment?: string,
 ): { text: string; tone: Tone } {
   if (status === 'archived') return { text: 'Archived', tone: 'none' }
@@ -39,7 +39,7 @@ export function stateChip(
     : { text: `On, ${ailment}`, tone: 'bad' }
 }
 
-// The field by which the filter of such a trigger names the one that is meant, and how that is said.
+// The field by which such a trigger's filter names its list, segment or form, and the words for it.
 interface StartPlace {
   field: string
   kind: 'list' | 'segment' | 'form'
@@ -68,11 +68,11 @@ const places: Readonly<Record<string, StartPlace>> = {
   },
 }
 
-/** The same of one that is there no more: `somebody joins a list that is deleted`. */
+/** The words for a deleted one: `somebody joins a list that is deleted`. */
 export const deletedPlaceWords = (eventName: string): string =>
   eventWords(eventName).replace(/ an? (list|segment|form)$/, ' a $1 that is deleted')
 
-/** What begins it and is deleted; undefined where that is there, or it begins with something else. */
+/** The kind of the deleted thing that begins it; undefined where it exists, or something else begins it. */
 export function deletedStart(of: Named, { names }: WordBook): StartPlace['kind'] | undefined {
   for (const { type, config } of of.steps) {
     if (type !== 'trigger') continue
@@ -84,7 +84,7 @@ export function deletedStart(of: Named, { names }: WordBook): StartPlace['kind']
   return undefined
 }
 
-/** Such an event of one list, segment or form, as `somebody joins Readers`. */
+/** An event of one list, segment or form: `somebody joins Readers`. */
 export const placeWords = (eventName: string, name: string): string =>
   places[eventName]?.says(name) ?? eventWords(eventName)
 
@@ -103,7 +103,7 @@ export function triggerWords({ config }: TriggerStep, book: WordBook, of: Named)
   return `When ${event}${withRule(filter, book, of)}`
 }
 
-/** The same of a whole definition. */
+/** What starts it, for a whole definition. */
 export function startWords(of: Named, book: WordBook): string {
   const step = of.steps.find((one) => one.type === 'trigger')
   return step?.type === 'trigger' ? triggerWords(step, book, of) : 'Nothing starts it yet'
@@ -112,7 +112,7 @@ export function startWords(of: Named, book: WordBook): string {
 const withRule = (rule: Rule | undefined, book: WordBook, of: Named) =>
   rule === undefined ? '' : `, and ${ruleWords(rule, book, of)}`
 
-/** The thing that a filter names by its field, and what else it asks. */
+/** The thing that a filter names by its field, and the rest of the filter. */
 function namedBy(filter: Rule, field: string): { id: string; rest: Rule | undefined } | undefined {
   const parts = 'all' in filter ? filter.all : [filter]
   const isIt = (one: Rule) =>
@@ -132,7 +132,7 @@ export function ruleWords(rule: Rule, book: WordBook, of: Named): string {
   return wordsOf(rule, labels).replace(/^A rule that was written/, 'a rule that was written')
 }
 
-/** What can have become of a mail, as a condition asks for it. */
+/** What can become of a mail, as a condition asks for it. */
 export const engagements: Readonly<Record<string, string>> = {
   opened: 'was opened',
   clicked: 'was clicked in',
@@ -162,11 +162,11 @@ export function fieldWords(path: string, book: WordBook, of: Named): string {
   }
 }
 
-/** What people call a step: its name, or what it does; with a number where another is called the same. */
+/** A step's title: its name, or what it does; with a number where another has the same. */
 export const stepTitle = (step: StepDefinition, book: WordBook, of: Named): string =>
   `${step.name ?? stepWords(step, book, of)}${markOf(step, of.steps)}`
 
-/** The same by its key. */
+/** The title of a step, by its key. */
 export const titleOf =
   (of: Named, book: WordBook) =>
   (key: string): string => {
@@ -174,13 +174,13 @@ export const titleOf =
     return step === undefined ? key : stepTitle(step, book, of)
   }
 
-/** The same where steps are chosen or counted and nothing beside them says where they stand: each by a title of its own. */
+/** Titles for places where nothing else tells which step it is: each step has a different one. */
 export function titlesApart(of: Named, book: WordBook): (key: string) => string {
   const titles = numbered(of.steps.map((step) => [step.key, stepTitle(step, book, of)]))
   return (key) => titles.get(key) ?? key
 }
 
-/** What a step does, as an outline, a drawing and a list of runs call it: `Wait 3 days`. */
+/** What a step does, as the outline, the drawing and lists of runs say it: `Wait 3 days`. */
 export function stepWords(step: StepDefinition, book: WordBook, of: Named): string {
   switch (step.type) {
     case 'trigger':

@@ -1,11 +1,9 @@
-/*
- * Whether a picture moves, by the parts of its file: a canvas has one frame, and would make it still.
- */
+/* Whether a picture moves, by the chunks of its file: a canvas has one frame, and would stop the movement. */
 
-// Those before the first frame are few.
+// There are few chunks before the first frame.
 const mostChunks = 200
 
-/** Of a WebP or a PNG; of other files false. */
+/** Answers for WebP and PNG files; false for all others. */
 export async function isAnimated(file: Blob): Promise<boolean> {
   const head = await viewOf(file, 0, 21)
   // https://developers.google.com/speed/webp/docs/riff_container#extended_file_format: the flag of an animation.
@@ -23,7 +21,7 @@ async function isAnimatedPng(file: Blob): Promise<boolean> {
     const type = textAt(head, 4)
     if (type === 'acTL') return true
     if (type === undefined || type === 'IDAT') return false
-    // Length, type and checksum stand around what a chunk has.
+    // A chunk's data are surrounded by length, type and checksum.
     at += head.getUint32(0) + 12
   }
   return false
@@ -32,7 +30,7 @@ async function isAnimatedPng(file: Blob): Promise<boolean> {
 const viewOf = async (file: Blob, from: number, bytes: number) =>
   new DataView(await file.slice(from, from + bytes).arrayBuffer())
 
-/** Four letters; undefined behind the end. */
+/** Four letters; undefined after the end. */
 function textAt(view: DataView, at: number): string | undefined {
   if (view.byteLength < at + 4) return undefined
   return String.fromCharCode(...[0, 1, 2, 3].map((n) => view.getUint8(at + n)))

@@ -1,13 +1,16 @@
 /*
- * What is wrong with cards, with script: a draft that was kept is its page anew, and what that says beside a field is put beside the
- * field that stands here, or taken away. What is typed stays.
+ * Faults of cards, with script: keeping a draft returns its page anew, and each message beside a field there is put
+ * beside the field here, or removed. What is typed stays.
  */
 
 const cards = '[data-cards]'
 
 type Line = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
-/** Has the form tell what a page that was kept says of its cards: of those that somebody has typed in, as others are just begun. */
+/**
+ * Shows the faults of a returned page in the form's cards, but only in cards in which somebody has typed: others are
+ * just begun.
+ */
 export function tellCardFaults(form: HTMLFormElement): (page: Document) => void {
   const typed = new Set<string>()
   form.addEventListener('input', ({ target }) => {

@@ -1,17 +1,17 @@
 import Sortable from 'sortablejs'
 
 /*
- * The cards of a form with script: a button that changes them (`do`) brings the part anew in place of the page, and a card can
- * be drawn to its place. The server makes the part as it does without script, of what is typed.
+ * The cards of a form with script: a button that changes them (`do`) replaces only that part of the page, and a card
+ * can be dragged to its place. The server makes the part from what is typed, as it does without script.
  */
 
 const part = '[data-cards]'
 
-/** Has the form's buttons bring its cards in place; `taken` is told of the new ones, with the page that they came with. */
+/** Makes the form's buttons replace only its cards; `taken` gets the page that the new cards came with. */
 export function keepCards(form: HTMLFormElement, taken: (page: Document) => void): void {
   if (form.querySelector(part) === null) return
   let isAsking = false
-  // Whoever points at a button types next where they point next.
+  // Whoever points at a button next points at the field to type in.
   let isPointed = false
   form.addEventListener('pointerdown', () => {
     isPointed = true
@@ -23,7 +23,7 @@ export function keepCards(form: HTMLFormElement, taken: (page: Document) => void
     const { submitter } = event
     if (!(submitter instanceof HTMLButtonElement) || !isOfCards(form, submitter)) return
     event.preventDefault()
-    // Before others, who take a form that is sent for one that is over.
+    // Before other listeners, which take a sent form for one that is over.
     event.stopImmediatePropagation()
     if (isAsking) return
     isAsking = true
@@ -42,7 +42,7 @@ export function keepCards(form: HTMLFormElement, taken: (page: Document) => void
   sortable(form)
 }
 
-/** Whether a button changes the cards alone: their own, and those of layouts while there are cards. */
+/** Whether a button changes only the cards: their own buttons, and those of layouts while there are cards. */
 const isOfCards = (form: HTMLFormElement, { name, value }: HTMLButtonElement): boolean =>
   name === 'do' ||
   (form.querySelector(part) !== null &&
@@ -50,7 +50,7 @@ const isOfCards = (form: HTMLFormElement, { name, value }: HTMLButtonElement): b
 
 const lookMs = 50
 
-/** Waits until what was typed is kept: what is asked for next has the revision that comes of it. */
+/** Waits until what was typed is kept, so that the next request has the new revision. */
 async function whenFree(form: HTMLFormElement): Promise<void> {
   while (form.ariaBusy === 'true') await new Promise((done) => setTimeout(done, lookMs))
   form.ariaBusy = 'true'
@@ -66,13 +66,13 @@ async function bring(
   if (there === null || made === null) throw new Error('log in again, in another tab')
   const typing = typedInto(there)
   there.replaceWith(made)
-  // Outside of the cards: a status is read aloud that was there before its words.
+  // The status is outside of the cards: it is read aloud only if it existed before its words.
   const moved = form.querySelector('[data-moved]')
   if (moved !== null) moved.textContent = page.querySelector('[data-moved]')?.textContent ?? ''
-  // The layouts, or the question whether one is to take the place of what is written.
+  // The layouts, or the question whether one may replace what is written.
   const begin = page.getElementById('begin')
   if (begin !== null) document.getElementById('begin')?.replaceWith(begin)
-  // What was done before is told once, as where the whole page comes anew.
+  // The message about an earlier action is shown once, as when the whole page comes anew.
   document.querySelector('[data-once]')?.remove()
   document.getElementById('faults')?.remove()
   const faults = page.getElementById('faults')
@@ -82,7 +82,7 @@ async function bring(
   if (typing !== undefined) goOnTyping(form, button.value, typing)
   else if (faults !== null) faults.focus()
   else if (!isElsewhere(made)) focusOn(form, button, isPointed)
-  // It is kept and looked at like what is typed.
+  // The change is kept and previewed like typed text.
   form.querySelector(part)?.dispatchEvent(new Event('input', { bubbles: true }))
 }
 
@@ -90,16 +90,16 @@ async function bring(
 const mostMs = 30_000
 const mostFileMs = 180_000
 
-/** The page of what the button asks for; asked for once more where somebody has gone on typing meanwhile. */
+/** The page that a button asks for; it is asked for again where somebody has gone on typing meanwhile. */
 async function answerTo(form: HTMLFormElement, button: HTMLButtonElement): Promise<Document> {
-  // Who only looks changes nothing: what is typed meanwhile is looked at, too.
+  // A look changes nothing, so what is typed meanwhile is only looked at again.
   const isLook = /^(rule:)?show:/.test(button.value)
   const typed = () => {
     const texts = new URLSearchParams(textsOf(new FormData(form, button)))
     if (isLook) texts.append('looks', 'on')
     return texts
   }
-  // What stores something is asked for once, and nobody types until it is there.
+  // A request that stores something is sent once, and nobody can type until its answer comes.
   const stores =
     !isLook &&
     button.formAction.split('#')[0] !== new URL(form.dataset.preview ?? '', location.href).href
@@ -124,7 +124,7 @@ const textsOf = (form: FormData): [string, string][] =>
 
 type Line = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
-/** The field of the cards that somebody is typing into, or chooses in. */
+/** The field of the cards in which somebody is typing or choosing. */
 function typedInto(cards: Element): Line | undefined {
   const { activeElement: at } = document
   const isLine =
@@ -134,7 +134,7 @@ function typedInto(cards: Element): Line | undefined {
   return isLine && cards.contains(at) ? at : undefined
 }
 
-/** Whether somebody is in a field beside the cards. */
+/** Whether somebody is in a field outside of the cards. */
 function isElsewhere(cards: Element): boolean {
   const { activeElement: at } = document
   return (
@@ -145,10 +145,10 @@ function isElsewhere(cards: Element): boolean {
   )
 }
 
-/** In the same field, which may have another name now that cards have moved. */
+/** Puts the focus back into the same field, which may have another name now that cards have moved. */
 function goOnTyping(form: HTMLFormElement, deed: string, was: Line): void {
   const name = nameAfter(deed, was.name)
-  // Conditions have fields of the same names, each with an id of its own.
+  // Conditions have fields with the same names, each with an id of its own.
   const same = name === was.name && was.id !== '' ? `#${CSS.escape(was.id)}` : undefined
   const field = form.querySelector<Line>(same ?? `[name="${CSS.escape(name)}"]`)
   field?.focus({ preventScroll: true })
@@ -156,7 +156,7 @@ function goOnTyping(form: HTMLFormElement, deed: string, was: Line): void {
   if (was.selectionStart !== null) field?.setSelectionRange(was.selectionStart, was.selectionEnd)
 }
 
-/** The name of a card's field after a deed such as `up:3` or `move:1.0.2:4`: those behind it have moved. */
+/** The name of a card's field after a deed such as `up:3` or `move:1.0.2:4`: cards after it have moved. */
 function nameAfter(deed: string, name: string): string {
   const [, what = '', where = '', to = ''] = /^(\w+):([\d.]*)(?::(\d+))?$/.exec(deed) ?? []
   const places = where.split('.')
@@ -184,7 +184,7 @@ function afterMove(n: number, at: number, to: number): number {
   return to <= n && n < at ? n + 1 : n
 }
 
-/** Whoever works by keys goes on at the card that was changed: at the same button, or at what can be typed. */
+/** Puts the focus of people who work by keys at the changed card: at the same button, or at a field. */
 function focusOn(
   form: HTMLFormElement,
   { value, formAction }: HTMLButtonElement,
@@ -195,7 +195,7 @@ function focusOn(
     document.getElementById(`block-${place}`) ??
     document.getElementById(new URL(formAction).hash.slice(1)) ??
     [...form.querySelectorAll<HTMLElement>('.block')].at(-1)
-  // The last one is gone: the next thing to do is to add one.
+  // The last card is gone: the next thing to do is to add one.
   if (card === undefined) {
     form.querySelector<HTMLElement>('.blocks .add select')?.focus()
     return
@@ -204,7 +204,7 @@ function focusOn(
   const isMove = deed === 'up' || deed === 'down'
   const isButton = isPointed || isMove
   const wanted = [
-    // Its own button, and not that of a card in one of its ways.
+    // The card's own button, not that of a card in one of its ways.
     ...(isMove ? [`button[name=do][value="${CSS.escape(`${deed}:${place}`)}"]`] : []),
     card.matches('.condition')
       ? 'select'
@@ -218,7 +218,7 @@ function focusOn(
   card.scrollIntoView({ block: 'nearest' })
 }
 
-/** Cards of one list can be drawn within it, by a handle that is there with script alone. */
+/** Lets cards be dragged within their list, by a handle that only script shows. */
 function sortable(form: HTMLFormElement): void {
   for (const list of form.querySelectorAll<HTMLElement>(':is(.blocks, .column):has(> .block)')) {
     const cards = () => [...list.querySelectorAll<HTMLElement>(':scope > .block')]
@@ -242,12 +242,12 @@ function sortable(form: HTMLFormElement): void {
   }
 }
 
-/** What no button of the page says. */
+/** Sends a deed for which the page has no button. */
 function press(form: HTMLFormElement, deed: string): void {
   const button = document.createElement('button')
   Object.assign(button, { name: 'do', value: deed, hidden: true, formNoValidate: true })
   button.formAction = form.dataset.keep ?? form.dataset.preview ?? ''
-  // It goes with the cards that the answer takes the place of.
+  // The button goes when the answer replaces the cards.
   form.querySelector(part)?.append(button)
   form.requestSubmit(button)
 }

@@ -14,15 +14,15 @@ import { tellPictures } from './picture-words.js'
 import { insertTags } from './tags.js'
 
 /*
- * The template's page with script: its code in an editor, and the preview anew while somebody types. The text
- * areas stay in the form, with the same text, so that it is sent as it is without script.
+ * The template's page with script: its code in an editor, and the preview renewed while somebody types. The text areas
+ * stay in the form, with the same text, so that the form is sent as it is without script.
  */
 const form = document.querySelector<HTMLFormElement>('form#editor')
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.content ?? ''
-// How long after the last key: a pause for thought, not each letter, costs the server a rendering.
+// How long after the last key: each rendering costs the server something, so it waits for a pause.
 const afterMs = 600
 
-// The page's own colours, which follow the reader's scheme.
+// The page's own colours, which follow the reader's colour scheme.
 const colours = [
   EditorView.theme({
     '&': { color: 'var(--ink)', backgroundColor: 'var(--card)' },
@@ -32,7 +32,7 @@ const colours = [
     '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'var(--accent-soft)' },
     '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground':
       { backgroundColor: 'var(--line)' },
-    // CodeMirror's own marks are pictures as data, which the policy keeps out.
+    // CodeMirror's own marks are pictures as data, which the page's policy forbids.
     '.cm-lint-marker-error': { content: '"●"', color: 'var(--bad)' },
     '.cm-lintRange-error': { backgroundImage: 'none', textDecoration: 'underline wavy var(--bad)' },
     '.cm-tooltip': { color: 'var(--ink)', backgroundColor: 'var(--card)' },
@@ -62,7 +62,7 @@ if (form !== null) {
   tellPictures(form)
 }
 
-/** Puts an editor in the place of each text area for code that has none, and forgets those that are gone. */
+/** Puts an editor in place of each text area for code that has none, and forgets editors that are gone. */
 function replaceAll(form: HTMLFormElement, editors: Map<string, EditorView>): void {
   for (const [name, view] of editors) {
     if (form.contains(view.dom)) continue
@@ -74,9 +74,7 @@ function replaceAll(form: HTMLFormElement, editors: Map<string, EditorView>): vo
   }
 }
 
-/**
- * Puts an editor in the place of a text area, which stays in the form, hidden, with the same text.
- */
+/** Puts an editor in place of a text area, which stays hidden in the form with the same text. */
 function replace(area: HTMLTextAreaElement): EditorView {
   const label = area.labels[0]
   const language = area.name === 'html' ? liquid({ base: html({ autoCloseTags: true }) }) : liquid()
@@ -91,7 +89,7 @@ function replace(area: HTMLTextAreaElement): EditorView {
       EditorView.cspNonce.of(nonce),
       EditorState.readOnly.of(area.readOnly),
       EditorView.contentAttributes.of({
-        // Also where it is read only: what is scrolled can be reached by keys.
+        // Also where it is read-only: a scrolled area must be reachable by keys.
         tabindex: '0',
         ...(label && { 'aria-label': label.textContent ?? area.name }),
         ...(area.hasAttribute('aria-describedby') && {
@@ -107,13 +105,13 @@ function replace(area: HTMLTextAreaElement): EditorView {
   })
   area.before(view.dom)
   area.hidden = true
-  // What is hidden cannot be asked for by the browser itself; the server says it.
+  // The browser cannot point at a hidden field that is required; the server tells it.
   area.required = false
   label?.addEventListener('click', () => view.focus())
   return view
 }
 
-/** Asks for the preview of what is typed, a moment after the last key, and puts it in the place of the one before. */
+/** Asks for the preview of what is typed, a moment after the last key, and replaces the earlier one. */
 function keepPreview(form: HTMLFormElement, editors: ReadonlyMap<string, EditorView>): void {
   let timer: number | undefined
   let latest: AbortController | undefined
@@ -121,7 +119,7 @@ function keepPreview(form: HTMLFormElement, editors: ReadonlyMap<string, EditorV
   const tellFaults = form.querySelector('[data-kept]') === null ? tellCardFaults(form) : undefined
   let isTyped = false
   const ask = async () => {
-    // An answer to an older text must not replace that of a newer one.
+    // The answer to an older text must not replace that to a newer one.
     latest?.abort()
     const asking = new AbortController()
     latest = asking
@@ -133,7 +131,7 @@ function keepPreview(form: HTMLFormElement, editors: ReadonlyMap<string, EditorV
     try {
       const { preview = '' } = form.dataset
       const answer = await fetch(preview, { method: 'POST', body, signal: asking.signal })
-      // The log-in page is no preview: the one that stands there stays.
+      // A log-in page is no preview: the present one stays.
       if (!answer.ok || answer.redirected) return
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
       if (asking.signal.aborted) return
@@ -144,7 +142,7 @@ function keepPreview(form: HTMLFormElement, editors: ReadonlyMap<string, EditorV
       if (!asking.signal.aborted) console.info('The preview could not be made', error)
     }
   }
-  // A browser that loads the page anew puts back what was typed.
+  // After a reload the browser puts back what was typed.
   addEventListener('pageshow', () => {
     const isPutBack = [...form.querySelectorAll('input')].some(
       (one) => one.name === 'subject' && one.value !== one.defaultValue,
@@ -152,7 +150,7 @@ function keepPreview(form: HTMLFormElement, editors: ReadonlyMap<string, EditorV
     if (isPutBack) void ask()
   })
   form.addEventListener('input', (event) => {
-    // The look (desktop, phone, dark) is style alone: nothing has to be rendered anew.
+    // The look (desktop, phone, dark) is only style: nothing has to be rendered again.
     if (event.target instanceof HTMLInputElement && event.target.name === 'look') return
     isTyped = true
     clearTimeout(timer)
@@ -160,7 +158,7 @@ function keepPreview(form: HTMLFormElement, editors: ReadonlyMap<string, EditorV
   })
 }
 
-/** Puts a page's preview in the place of the one that is shown. */
+/** Replaces the shown preview by that of a page. */
 function takePreview(page: Document, editors: ReadonlyMap<string, EditorView>): void {
   const made = page.querySelector('#preview')
   const there = document.querySelector('#preview')
@@ -173,10 +171,10 @@ function takePreview(page: Document, editors: ReadonlyMap<string, EditorView>): 
   showFault(editors)
 }
 
-// Numbers beside fields, which say what is typed.
+// Figures beside fields, which depend on what is typed.
 const followers = ['#field-subject-hint', '[data-counted]']
 
-/** What somebody is typing into stays: the same samples keep their fields, and the chosen look stays chosen. */
+/** What somebody types into stays: unchanged samples keep their fields, and the chosen look stays chosen. */
 function putInPlace(there: Element, made: Element): void {
   const look = there.querySelector<HTMLInputElement>('input[name=look]:checked')?.value
   const chosen = look && made.querySelector<HTMLInputElement>(`input[name=look][value=${look}]`)
@@ -193,13 +191,13 @@ function putInPlace(there: Element, made: Element): void {
   } else there.replaceChildren(...made.children)
 }
 
-/** Which variables have a field, as a text to compare. */
+/** The variables that have a field, as a text to compare. */
 const namesIn = (samples: Element) =>
   [...samples.querySelectorAll<HTMLInputElement>('input[name=variable]')]
     .map(({ value }) => value)
     .join('\n')
 
-/** Marks the place of the fault that the preview tells of. */
+/** Marks the place of the preview's fault. */
 function showFault(editors: ReadonlyMap<string, EditorView>): void {
   const fault = document.querySelector<HTMLElement>('#preview [data-fault]')
   for (const [name, view] of editors) {

@@ -1,15 +1,15 @@
 /*
- * A draft that is kept while somebody writes: a moment after the last key its form is sent as 'Save' sends it. The answer is
- * the draft's page anew, of which the form takes its address and its revision; what is being typed stays. Who leaves before
- * that moment has it kept on leaving, or is asked where it cannot be.
+ * Keeps a draft while somebody writes: a moment after the last key its form is sent as 'Save' sends it. The answer is
+ * the draft's page, from which the form takes its address and its revision; what is being typed stays. If somebody
+ * leaves before that moment, the draft is kept on leaving, or they are asked where that is not possible.
  */
 
 import { tellCardFaults } from './card-faults.js'
 import { forgetKeeping, noteKeeping } from './on-its-way.js'
 
-// Longer than the preview waits: each of these is a write.
+// Longer than the preview waits, as each time is a write.
 const afterMs = 2_000
-// What a browser sends on when its page has gone is 64 KiB at most (Fetch, 4.6, 'keepalive').
+// A browser goes on sending at most 64 KiB after its page has gone (Fetch, 4.6, 'keepalive').
 const mostOutliving = 60_000
 // A server that says nothing for so long is told to be away: nothing waits for it any longer.
 const mostMs = 15_000
@@ -23,7 +23,7 @@ export function keepDraft(form: HTMLFormElement): void {
   let isKeeping = false
   let isOver = false
   let isTyped = false
-  // What stands in the form is not all kept: also where it was refused, or the server was away.
+  // Not everything in the form is kept: also where it was refused, or the server could not be reached.
   let isUnkept = false
 
   const plan = () => {
@@ -31,7 +31,7 @@ export function keepDraft(form: HTMLFormElement): void {
     timer = setTimeout(() => void keep(), afterMs)
   }
   const keep = async () => {
-    // One after the other: each has the revision that the one before it has made.
+    // One after the other, as each needs the revision that the one before it has made.
     if (isKeeping || isOver) return
     if (form.ariaBusy === 'true') return plan()
     isKeeping = true
@@ -45,17 +45,17 @@ export function keepDraft(form: HTMLFormElement): void {
       const answer = await fetch(form.dataset.keep ?? form.action, {
         method: 'POST',
         body,
-        // Who goes elsewhere meanwhile does not stop it.
+        // Leaving the page meanwhile does not stop the request.
         keepalive: outlives(body),
         signal: AbortSignal.timeout(mostMs),
       })
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
       const says = answer.ok ? taken(form, answer, page) : refusal(page)
-      // What is typed meanwhile is looked at when it is kept.
+      // What is typed meanwhile is judged when it is kept.
       if (answer.ok && !isTyped) tellFaults(page)
       told.textContent = says
       isUnkept = isTyped || says !== kept
-      // Somebody else has changed it: only a person can say what is to become of it.
+      // Somebody else has changed the draft: only a person can decide what happens now.
       isOver = !answer.ok && page.querySelector('form[data-newer]') !== null
       if (isOver)
         told.replaceChildren('Not kept. ', ...(page.getElementById('newer')?.children ?? []))
@@ -95,10 +95,10 @@ export function keepDraft(form: HTMLFormElement): void {
     if (!isUnkept) return
     const isFree = !isKeeping && !isOver && form.ariaBusy !== 'true'
     if (isTyped && isFree && outlives(bodyOf(form))) void keep()
-    // What is on its way and outlives the page needs no question.
+    // A request that is under way and outlives the page needs no question.
     else if (isTyped || !isKeeping || !outlives(bodyOf(form))) event.preventDefault()
   })
-  // The page's own link leads to what is kept, so what is not is saved first.
+  // The page's own link leads to the kept draft, so unkept changes are saved first.
   document.addEventListener('click', (event) => {
     const { target } = event
     const link = target instanceof Element ? target.closest('.page-head .buttons a') : null
@@ -110,7 +110,7 @@ export function keepDraft(form: HTMLFormElement): void {
       else location.assign((link as HTMLAnchorElement).href)
     })
   })
-  // A page that came with what was typed, which nobody may type on.
+  // The page came with typed changes that are not kept, and perhaps nobody types on.
   if (form.dataset.unsaved !== undefined && form.dataset.newer === undefined) {
     isUnkept = true
     plan()
@@ -128,7 +128,7 @@ const outlives = (body: URLSearchParams) => body.toString().length <= mostOutliv
 const isNamed = (target: EventTarget | null): target is HTMLInputElement | HTMLSelectElement =>
   target instanceof HTMLInputElement || target instanceof HTMLSelectElement
 
-// Of the preview alone.
+// Fields of the preview alone.
 const unkept = new Set(['look', 'as', 'version'])
 
 function bodyOf(form: HTMLFormElement): URLSearchParams {
@@ -144,7 +144,7 @@ const revisionOf = (within: ParentNode) =>
 
 const kept = 'Kept'
 
-/** A draft that was kept for the first time has an address from then on. */
+/** A draft has an address from the first time that it is kept. */
 function taken(form: HTMLFormElement, answer: Response, page: Document): string {
   const made = page.querySelector<HTMLFormElement>('form#editor')
   if (made === null) return 'Not kept: log in again'
@@ -152,13 +152,13 @@ function taken(form: HTMLFormElement, answer: Response, page: Document): string 
   const before = form.getAttribute('action') ?? ''
   if (action !== before) {
     history.replaceState(null, '', answer.url)
-    // Buttons that lead below its address lead there still: to a new draft they would begin another one.
+    // Buttons with addresses below the draft's get the new one: with the old one they would begin another draft.
     for (const button of document.querySelectorAll(`button[formaction^="${CSS.escape(before)}"]`)) {
       const to = button.getAttribute('formaction') ?? ''
       button.setAttribute('formaction', `${action}${to.slice(before.length)}`)
     }
   } else if (form.dataset.unsaved !== undefined) {
-    // A page that was made of what was typed is the draft's own from now on, also when it is loaded anew.
+    // A page made from typed changes is the draft's own from now on, also after a reload.
     history.replaceState(null, '', answer.url)
   }
   delete form.dataset.unsaved
@@ -170,14 +170,14 @@ function taken(form: HTMLFormElement, answer: Response, page: Document): string 
   return page.querySelector('p.notice[role=status]')?.textContent?.trim() || kept
 }
 
-/** What stands around the form says how the draft stands from then on. */
+/** Renews what the page says around the form about the draft. */
 export function takeAround(form: HTMLFormElement, page: Document): void {
   for (const part of ['[data-counted]', '.page-head .buttons', '.page-head .lead']) {
     const [there, fresh] = [document.querySelector(part), page.querySelector(part)]
     if (there !== null && fresh !== null) there.replaceWith(fresh)
     else if (fresh !== null) document.querySelector('.page-head')?.append(fresh)
   }
-  // A draft that is kept for the first time has a name, and what stands below the form, from then on.
+  // A draft kept for the first time gets a name, and the parts below the form.
   const [title, named] = [document.querySelector('h1'), page.querySelector('h1')]
   if (title !== null && named !== null) {
     title.replaceChildren(...named.childNodes)
@@ -189,10 +189,10 @@ export function takeAround(form: HTMLFormElement, page: Document): void {
   }
 }
 
-// What can be done with a draft.
+// The actions on a draft.
 const below = '.editor-more, .of-draft'
 
-/** Why it was refused, as the page says it. */
+/** Why it was refused, in the page's words. */
 function refusal(page: Document): string {
   const why = page.querySelector('#faults :is(li, p)')?.textContent?.trim()
   return `Not kept yet${why ? `: ${why}` : ''}`

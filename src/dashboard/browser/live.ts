@@ -1,22 +1,22 @@
-// How often the page looks where nothing tells it.
+// How often the page looks where nothing tells it of changes.
 const pollMs = 5_000
-// The name of the lock and of the channel by which the tabs of a browser talk.
+// The name of the lock and of the channel by which a browser's tabs talk.
 const channelName = 'posthorn-live'
-// So that a tab that is left open does not keep its session alive.
+// Marks the requests, so that a tab that is left open does not keep its session alive.
 const looking = { Accept: 'text/html', 'Posthorn-Look': 'by-itself' }
 
 /**
- * Brings the parts of the page that have `data-live` (and an id) up to date when something has changed. One tab of the
- * browser listens (`/live`) and tells the others; where that cannot be, the page looks every five seconds.
- * What somebody is busy with stays: a part with the focus in a field or with something typed waits.
+ * Updates the parts of the page that have `data-live` (and an id) when something has changed. One tab of the browser
+ * listens (`/live`) and tells the others; where that is impossible, the page looks every five seconds. A part that
+ * somebody is using, with the focus in a field or with something typed, waits.
  */
 export function keepUpToDate(enhance: (part: ParentNode) => void): void {
   if (document.querySelector('[data-live]') === null) return
   const look = () => void refresh(enhance).catch(() => {})
-  // A tab in the background does not look, and so has to when somebody comes back to it.
+  // A tab in the background does not look, so it must when somebody comes back to it.
   document.addEventListener('visibilitychange', look)
   const hasSession = document.documentElement.dataset.session !== undefined
-  // Both exist over TLS and on this machine only.
+  // Both exist only over TLS and on this machine.
   if (!hasSession || navigator.locks === undefined || !('BroadcastChannel' in window)) {
     setInterval(look, pollMs)
     return
@@ -26,7 +26,7 @@ export function keepUpToDate(enhance: (part: ParentNode) => void): void {
   void navigator.locks.request(channelName, () => lead(channel, look))
 }
 
-/** Until this tab is closed, when another one gets the lock. */
+/** Leads until this tab is closed; then another one gets the lock. */
 function lead(channel: BroadcastChannel, look: () => void): Promise<never> {
   let polls: ReturnType<typeof setInterval> | undefined
   const tell = () => {
@@ -40,11 +40,11 @@ function lead(channel: BroadcastChannel, look: () => void): Promise<never> {
     clearInterval(polls)
     polls = setInterval(tell, pollMs)
   })
-  // The lock is held for as long as this promise is open: until the tab is closed.
+  // The lock is held until this promise ends, and it never does: closing the tab frees the lock.
   return new Promise(() => {})
 }
 
-/** Asks for this page again and puts in its parts that have changed. */
+/** Asks for this page again and replaces the parts that have changed. */
 async function refresh(enhance: (part: ParentNode) => void): Promise<void> {
   if (document.hidden) return
   const response = await fetch(location.href, { headers: looking })
@@ -61,7 +61,7 @@ async function refresh(enhance: (part: ParentNode) => void): Promise<void> {
     for (const [index, details] of part.querySelectorAll('details').entries()) {
       if (details.open) other.querySelectorAll('details')[index]?.setAttribute('open', '')
     }
-    // Who moves by keys does not lose their place.
+    // People who work by keys must not lose their place.
     const hadFocus = part.contains(document.activeElement)
     const same = hadFocus ? sameAs(document.activeElement) : undefined
     part.replaceChildren(...other.childNodes)
@@ -69,7 +69,8 @@ async function refresh(enhance: (part: ParentNode) => void): Promise<void> {
     enhance(part)
     if (same) [...part.querySelectorAll<HTMLElement>(focusable)].find(same)?.focus()
     if (hadFocus && !part.contains(document.activeElement)) {
-      // What they were at is gone: they go on from the part, and not from the top of the page. The part itself has no box.
+      // Their element is gone: they go on from the part, not from the top of the page. The part itself has no box to
+      // focus.
       const first = [...part.children].find((one) => one instanceof HTMLElement)
       if (first !== undefined) first.tabIndex = -1
       first?.focus()
@@ -77,10 +78,10 @@ async function refresh(enhance: (part: ParentNode) => void): Promise<void> {
   }
 }
 
-// What has the focus of who reads, and types nothing.
+// Elements that may have the focus while nobody types.
 const focusable = 'a[href], button, summary'
 
-/** What finds an element again: links by where they lead, buttons by what they say. */
+/** Finds an element again: a link by its address, a button by its text. */
 function sameAs(focused: Element | null): ((other: HTMLElement) => boolean) | undefined {
   const [href, says] = [focused?.getAttribute('href'), focused?.textContent?.trim()]
   if (href) return (other) => other.getAttribute('href') === href
@@ -88,7 +89,7 @@ function sameAs(focused: Element | null): ((other: HTMLElement) => boolean) | un
 }
 
 /**
- * Whether somebody is at work in a part: a field has the focus, or has something that was not sent, or a button is being
+ * Whether somebody is at work in a part: a field has the focus, a field has unsent changes, or a button is being
  * pressed.
  */
 function isBusy(part: HTMLElement): boolean {

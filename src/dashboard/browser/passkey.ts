@@ -1,5 +1,5 @@
-// WebAuthn works over TLS and on `localhost` alone, and a passkey belongs to a name, never to a
-// bare IP address: elsewhere these forms stay hidden.
+// WebAuthn works only over TLS and on `localhost`, and a passkey belongs to a name, never to a bare
+// IP address: elsewhere these forms stay hidden.
 import { startAuthentication, startRegistration } from '@simplewebauthn/browser'
 
 const isAddress = /^[\d.]+$|^\[/.test(location.hostname)
@@ -13,7 +13,7 @@ async function answer(form: HTMLFormElement): Promise<void> {
   if (field === null) return
   try {
     const response = await fetch(form.dataset.options ?? '', { method: 'POST' })
-    // The server redirects to where somebody proves once more who they are, before a key is added.
+    // Before a key is added, the server redirects to a page where people prove once more who they are.
     if (response.redirected) return location.assign(response.url)
     const optionsJSON = await response.json()
     const made =

@@ -1,5 +1,5 @@
-// What script adds to pages that work without it: copy buttons, the reader's time zone, passkeys, smaller pictures, and parts that keep
-// themselves up to date. htmx serves the forms that ask for a part of their page (`hx-get`).
+// What script adds to pages that work without it: copy buttons, the reader's time zone, passkeys, smaller pictures, and
+// parts that update themselves. htmx serves the forms that ask for a part of their page (`hx-get`).
 import htmx from 'htmx.org'
 import { keepUpToDate } from './live.js'
 import { waitForTyped } from './on-its-way.js'
@@ -16,7 +16,7 @@ Object.assign(htmx.config, {
   allowScriptTags: false,
 })
 
-/** The clipboard exists over TLS and on this machine only; elsewhere the text is selected, for the keyboard. */
+/** The clipboard exists only over TLS and on this machine; elsewhere the text is selected, to be copied by keys. */
 async function copy(button: HTMLButtonElement): Promise<void> {
   const source = (button.closest('.copied') ?? button.parentElement)?.querySelector('code, pre')
   if (source === null || source === undefined) return
@@ -34,8 +34,8 @@ async function copy(button: HTMLButtonElement): Promise<void> {
 }
 
 /**
- * Adds to a part of the page what script can do. It is called again for each part that was loaded
- * since.
+ * Adds to a part of the page what script can do. It is called again for each part that is loaded
+ * later.
  */
 function enhance(within: ParentNode): void {
   for (const button of within.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
@@ -43,13 +43,13 @@ function enhance(within: ParentNode): void {
   }
 }
 
-// The server shows times in the reader's zone, which the browser tells it once; the profile has it from then on.
+// The server shows times in the reader's zone. The browser tells it once; from then on the profile has it.
 if (document.documentElement.dataset.zoneUnknown !== undefined) {
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
   void fetch('/me/time-zone', { method: 'POST', body: new URLSearchParams({ timeZone }) })
 }
-// A button that stands for 'now show what this choice needs' is pressed by the choice, or by each of them, a moment after the last key: who
-// chooses by letters or arrows passes over others.
+// A button for 'now show what this choice needs' is pressed by the choice itself (or by any of several), a moment after
+// the last key: whoever chooses by letters or arrows passes over other options.
 const afterMs = 500
 let chosen: number | undefined
 document.addEventListener('change', ({ target }) => {
@@ -78,8 +78,8 @@ document.addEventListener('keydown', (event) => {
   menu.open = false
   menu.querySelector('summary')?.focus()
 })
-// Who has to correct a form begins at what is wrong with it. Some browsers ignore `autofocus` in a
-// page that was sent as the answer to a form.
+// Whoever has to correct a form begins at what is wrong with it. Some browsers ignore `autofocus`
+// in a page that was the answer to a form.
 document.getElementById('faults')?.focus()
 keepUpToDate(enhance)
 keepTicks()

@@ -1,9 +1,9 @@
 /*
- * What was sent from a draft's form is remembered until the draft has it: where the log-in had ended meanwhile the page of
- * the log-in took its place, and whoever comes back finds the last fields too. It stays in this tab of the browser.
+ * Remembers what was sent from a draft's form until the draft has it: if the log-in had ended meanwhile, the log-in
+ * page was the answer, and whoever comes back finds the last fields again. They stay in this tab of the browser.
  */
 
-/** Keeps as a draft what was sent last and came to nothing, and remembers what is sent from now on. */
+/** Keeps as a draft what was sent last without success, and remembers what is sent from now on. */
 export function takeUpSent(form: HTMLFormElement): void {
   const { keep } = form.dataset
   if (keep === undefined) return
@@ -17,20 +17,20 @@ export function takeUpSent(form: HTMLFormElement): void {
     remember(name, new URLSearchParams(fields))
   })
   const revision = form.querySelector<HTMLInputElement>('input[name=revision]')?.value
-  // Of another revision it has come to something, or somebody else has changed the draft since.
+  // With another revision the request succeeded, or somebody else has changed the draft since.
   if (last.get('revision') !== revision) return
-  // A refusal has it in its fields, and so has the page of a button.
+  // A refusal already has it in its fields, and so has the page of a button.
   const isAnswer = document.querySelector('[role=alert]') !== null
   if (isAnswer || new URL(form.action).pathname !== location.pathname) return
   void fetch(keep, { method: 'POST', body: last })
     .then((answer) => {
       if (answer.ok) location.assign(form.action)
     })
-    // It is lost as it would have been without us; what is typed from now on is kept by itself.
+    // It is lost as it would be without this script; what is typed from now on is kept as usual.
     .catch(() => {})
 }
 
-/** What does not fit is not remembered. */
+/** What does not fit into the storage is not remembered. */
 function remember(name: string, sent: URLSearchParams): void {
   try {
     sessionStorage.setItem(name, sent.toString())

@@ -1,21 +1,21 @@
 import { isAnimated } from './animated.js'
 
 /*
- * Pictures from cameras are made smaller before they are sent: readers' screens show no more, and the upload takes seconds in
- * place of minutes. Without script, and where the browser cannot, the file is sent as it is.
+ * Pictures from cameras are made smaller before they are sent: readers' screens show no more, and the upload takes
+ * seconds instead of minutes. Without script, and where the browser cannot, the file is sent as it is.
  */
 
-// What mails show at their widest, twice for sharp screens.
+// The widest that mails show, twice for sharp screens.
 const widest = 1_600
 const largeBytes = 1024 * 1024
 const quality = 0.85
-// A GIF may move, and a canvas has one frame; of the others `isAnimated` tells.
+// A GIF may move, and a canvas has one frame; for the others `isAnimated` tells.
 const shrinkable = new Set(['image/jpeg', 'image/png', 'image/webp'])
 
 // Fields whose pictures are being made smaller.
 const busy = new Map<HTMLInputElement, Promise<void>>()
 
-/** Has each field of files that asks for it send smaller pictures; its form waits for them. */
+/** Makes each file field that asks for it send smaller pictures; its form waits for them. */
 export function shrinkPictures(): void {
   document.addEventListener('change', ({ target }) => {
     if (!(target instanceof HTMLInputElement) || target.dataset.shrinks === undefined) return
@@ -24,7 +24,7 @@ export function shrinkPictures(): void {
     })
     busy.set(target, shrinking)
   })
-  // Before others: what is sent meanwhile would be the large ones, which the server may refuse.
+  // Before other listeners: until then the form would send the large pictures, which the server may refuse.
   document.addEventListener(
     'submit',
     (event) => {
@@ -46,7 +46,7 @@ async function shrinkIn(input: HTMLInputElement): Promise<void> {
   const given = [...(input.files ?? [])]
   const made = new DataTransfer()
   for (const file of given) made.items.add(await smaller(file).catch(() => file))
-  // Somebody may have chosen others meanwhile.
+  // Somebody may have chosen other files meanwhile.
   if (given.every((file, at) => input.files?.[at] === file)) input.files = made.files
 }
 

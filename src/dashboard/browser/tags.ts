@@ -1,10 +1,11 @@
 import type { EditorView } from '@codemirror/view'
 
 /*
- * The menu of merge tags with script: a click puts the tag where somebody writes. Without it the tags are copied by hand.
+ * The menu of merge tags with script: a click puts the tag where somebody writes. Without script the tags are copied by
+ * hand.
  */
 
-/** Shows the menu's buttons; what they insert goes where the form was written last. */
+/** Shows the menu's buttons; they insert at the place in the form where somebody wrote last. */
 export function insertTags(form: HTMLFormElement, editors: ReadonlyMap<string, EditorView>): void {
   const menu = form.querySelector('[data-tags]')
   const fallback = menu?.querySelector<HTMLInputElement>('#tag-default')
@@ -21,7 +22,7 @@ export function insertTags(form: HTMLFormElement, editors: ReadonlyMap<string, E
     button.hidden = false
     button.addEventListener('click', () => {
       const name = button.dataset.tag ?? ''
-      // What would end the tag, or its quotes, is not a word that stands for a name.
+      // Characters that would end the tag or its quotes are left out.
       const words = fallback.value.replace(/["{}\\]/g, '')
       const tag =
         button.dataset.default === undefined

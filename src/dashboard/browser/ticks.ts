@@ -1,6 +1,6 @@
 /*
- * Ticks of a list, with script: all of a page at once without asking for it again, how many there are, and the same ones
- * when somebody comes back to the page. They are kept with the tab's own history, which ends with the tab.
+ * Ticks of a list, with script: all of a page at once without a request, how many there are, and the same ticks when
+ * somebody comes back to the page. They are kept in the tab's history, which ends with the tab.
  */
 
 const kept = 'ticks'

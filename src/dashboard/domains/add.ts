@@ -23,15 +23,15 @@ interface AddView {
 const AddForm = type({ name: string() })
 
 /**
- * `/domains/new`: asks for a name and adds it with its keys. It is verified later, when its records
- * are there.
+ * `/domains/new`: asks for a name and adds it with its keys. The domain is verified later, when its
+ * records are published.
  */
 export function addPages(pages: AccountPages, deps: DomainPageDeps): void {
   const { store, plans } = deps
   const show = async ({ account, base }: Visit, faults: Faults): Promise<PageAnswer> => {
     const { plan } = await readBilling(store.read, plans, account.id)
     const most = plan.domains ?? undefined
-    // One more than the plan allows says enough.
+    // One more than the plan allows is enough to know.
     const held =
       most === undefined ? [] : await listDomains(store.read, account.id, { limit: most })
     const view: AddView = {
@@ -49,7 +49,7 @@ export function addPages(pages: AccountPages, deps: DomainPageDeps): void {
   const options = { action: 'domains.write', form: AddForm, again: show } as const
   pages.post('/domains/new', options, async ({ account, base, form }) => {
     const { name } = await addDomain(deps, account.id, domainIn(form.name), { plans })
-    // Some publish the records first, or come back to a domain that they had: what is there is found now.
+    // Some people publish the records first, or come back to an earlier domain: records that exist are found now.
     const asked = { ...deps, settings: deps.records, resolver: deps.openResolver() }
     const { domain } = await verifyDomain(asked, account.id, name)
     const flash =
@@ -61,7 +61,7 @@ export function addPages(pages: AccountPages, deps: DomainPageDeps): void {
   })
 }
 
-/** The domain in what people paste: the address of a website, or a mail address. */
+/** The domain in what people paste: a website's address, or a mail address. */
 function domainIn(text: string): string {
   const [host = ''] = text
     .trim()

@@ -14,9 +14,9 @@ export interface DomainPageDeps {
   plans: Plans
   /** What the records to publish depend on. */
   records: RecordSettings
-  /** Where mail leaves from, by which reports are told apart. */
+  /** Where mail leaves from: this tells reports apart. */
   outbound: Config['outbound']
-  /** A new one for each look, which remembers no answer of a moment ago. */
+  /** Makes a resolver for each look, so that no answer of a moment ago is remembered. */
   openResolver: () => Resolver
   /** What other nodes count too; undefined where there are none. */
   counts?: Pick<SharedCounts, 'of'> | undefined

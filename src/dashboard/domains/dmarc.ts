@@ -24,7 +24,7 @@ interface DmarcView {
   ranges: { label: string; href: string; here: boolean }[]
   summary: { label: string; value: string }[]
   hasReports: boolean
-  /** Where reports come to; undefined: nobody listens. */
+  /** The address that reports come to; undefined: nobody listens. */
   reportsTo: string | undefined
   sources: SourceView[]
   /** How many more addresses there are, each with less mail. */
@@ -44,10 +44,10 @@ interface SourceView {
 }
 
 const ranges = [7, 30, 90] as const
-// The page has its bytes for those that matter; the API has up to 200.
+// As many as matter on a page; the API has up to 200.
 const mostSources = 50
 
-/** Whose address it is, as far as that can be told. */
+/** Who has the address, as far as known. */
 const kinds: Readonly<Record<SourceKind, { text: string; tone: Tone }>> = {
   ours: { text: 'this appliance', tone: 'good' },
   forwarder: { text: 'forwards', tone: 'none' },
@@ -55,7 +55,7 @@ const kinds: Readonly<Record<SourceKind, { text: string; tone: Tone }>> = {
   other: { text: 'unknown', tone: 'doubt' },
 }
 
-/** What receivers report of mail in a domain's name, by where it came from. */
+/** What receivers report about mail in a domain's name, by where it came from. */
 export function dmarcPages(pages: AccountPages, deps: DomainPageDeps): void {
   pages.get('/domains/:name/dmarc', 'domains.read', (visit) => dmarcPage(deps, visit))
 }
@@ -98,8 +98,8 @@ async function dmarcPage(deps: DomainPageDeps, visit: Visit): Promise<PageAnswer
 }
 
 /**
- * The figures above the sources. A report without a good signature may be anybody's, and is named
- * so.
+ * The figures above the sources. A report without a good signature may come from anybody, and is
+ * marked so.
  */
 function factsOf({ policy, reports, messages, passed, reporters, tls }: DmarcSummary) {
   const names = reporters
@@ -124,7 +124,8 @@ function factsOf({ policy, reports, messages, passed, reporters, tls }: DmarcSum
 }
 
 /**
- * A source's row. The empty address stands for those with little mail, which are counted together.
+ * A source's row. The empty address stands for all sources with little mail, which are counted
+ * together.
  */
 function sourceView(source: DmarcSummary['sources'][number]): SourceView {
   const { address, name, kind, messages, passed, dkimPassed, spfPassed, advice } = source

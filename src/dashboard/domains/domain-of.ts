@@ -3,7 +3,7 @@ import { ApiError } from '../../errors/index.js'
 import type { Store } from '../../store/index.js'
 import type { Visit } from '../shell/visit.js'
 
-/** The domain that the path names; a 404 for what is no name of a domain too. */
+/** The domain that the path names; a 404 also for a text that is no domain name. */
 export async function domainOf(
   { store }: { store: Store },
   { account, params }: Pick<Visit, 'account' | 'params'>,

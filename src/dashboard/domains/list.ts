@@ -26,7 +26,7 @@ const pageSize = 50
 /** The account's domains, by name. */
 export async function listPage(read: Read, visit: Visit): Promise<PageAnswer> {
   const { account, base, query, now } = visit
-  // The cursor is signed for this list of this account: another one's leads nowhere.
+  // The cursor is signed for this list of this account: one of another account does not work.
   const scope = `domains page ${account.id}`
   const { rows, ...beside } = await listOf({ path: `${base}/domains`, query }, async (cursor) => {
     const after = cursor === undefined ? undefined : textInCursor(cursor, scope)
@@ -58,7 +58,7 @@ export function signsWith({ keys }: Domain): string {
   return signing.map(({ algorithm }) => algorithms[algorithm]).join(' and ') || 'nothing yet'
 }
 
-/** The host that tracked links show. */
+/** The host in tracked links. */
 function linksBy({ trackingHost, trackingHostReady }: Domain): string {
   if (trackingHost === null) return 'the appliance'
   return trackingHostReady ? trackingHost : `the appliance, until ${trackingHost} leads here`

@@ -39,15 +39,15 @@ interface OneDomainView {
   policy: PolicyView
   tracking: TrackingView
   receivingHost: string
-  /** Where a mail is sent from it to whoever looks; undefined: not by this role, or not yet. */
+  /** Where the person who looks can send themselves a test mail; undefined: their role may not, or not yet. */
   testUrl: string | undefined
   faults: Faults
 }
 
-// As for the API: a look asks the DNS some ten questions.
+// As in the API: a look asks the DNS about ten questions.
 const looks = { requests: 10, windowMs: 60_000 }
 
-/** A domain: its records as they are wanted and as they were found, and what depends on them. */
+/** A domain: its wanted records and those that were found, and what depends on them. */
 export function oneDomainPages(pages: AccountPages, deps: DomainPageDeps): void {
   const looking = makeRateLimiter(looks, deps.clock, { together: deps.counts?.of('domain looks') })
   const show = async (visit: Visit, faults: Faults): Promise<PageAnswer> => {
@@ -61,7 +61,7 @@ export function oneDomainPages(pages: AccountPages, deps: DomainPageDeps): void 
   pages.post('/domains/:name/check', checking, async (visit) => {
     const { account, base } = visit
     const { name, status } = await domainOf(deps, visit)
-    // By account, as the API counts: all of its people share it.
+    // Counted for each account, as in the API: all of its people share the limit.
     refuseExcess(looking.take(account.id))
     const asked = { ...deps, settings: deps.records, resolver: deps.openResolver() }
     const { domain, records } = await verifyDomain(asked, account.id, name)
@@ -79,7 +79,7 @@ export function oneDomainPages(pages: AccountPages, deps: DomainPageDeps): void 
   receivingHostPages(pages, deps, show)
 }
 
-/** The page's values. `zone` is all records as a zone file, ready to paste. */
+/** The page's values. `zone` has all records as a zone file, ready to paste. */
 async function oneDomainView(
   { store: { read }, records: settings }: DomainPageDeps,
   visit: Visit,
@@ -94,7 +94,7 @@ async function oneDomainView(
     subject: `A test from ${domain.name}`,
   })
   const dmarc = records.find(({ purpose }) => purpose === 'dmarc')
-  // To the person who looks, whose address is known: a test to anybody else would be a mail like any other.
+  // The test goes to the person who looks, whose address is known; to anybody else it would be an ordinary mail.
   const mayTest = visit.may('emails.send') && domain.status === 'verified'
   return {
     base,
@@ -121,7 +121,7 @@ interface PolicyView {
   text: string
   tone: Tone
   sentence: string
-  /** What to do next; empty where nothing is. */
+  /** What to do next; empty where there is nothing to do. */
   next: string
 }
 
@@ -148,7 +148,7 @@ const meanings: Record<string, Omit<PolicyView, 'next'> & { next: string }> = {
   },
 }
 
-/** By what the last look found. `reportsTo`: where this appliance takes reports; undefined: it takes none. */
+/** Judged by what the last look found. `reportsTo`: where this appliance takes reports; undefined: it takes none. */
 function policyOf(seen: RecordCheck | undefined, reportsTo: string | undefined): PolicyView {
   const none = { text: 'unknown', tone: 'none', next: '' } as const
   if (seen === undefined) return { ...none, sentence: 'Not checked yet.' }

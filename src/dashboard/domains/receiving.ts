@@ -11,7 +11,7 @@ import { domainOf } from './domain-of.js'
 
 const ReceivingForm = type({ receivingHost: string() })
 
-/** At which name a domain receives mail, if it does. */
+/** Chooses the name at which a domain receives mail, if it does. */
 export function receivingHostPages(
   pages: AccountPages,
   deps: DomainPageDeps,

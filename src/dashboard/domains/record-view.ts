@@ -3,13 +3,13 @@ import type { Tone } from '../shell/parts.js'
 
 /** A record to publish, with what the last look at it found. */
 export interface RecordView {
-  /** What it is for. */
+  /** What the record is for. */
   title: string
   why: string
   required: boolean
   type: string
   host: string
-  /** The name as most DNS panels want it: the part before the domain that the panel is for. */
+  /** The name in the form that most DNS panels want: the part before the panel's domain. */
   label: string
   zone: string
   value: string
@@ -19,7 +19,7 @@ export interface RecordView {
   advice: string
 }
 
-/** What each record is for, for somebody who hears of it for the first time. */
+/** What each record is for, told to somebody who hears of it for the first time. */
 const words: Readonly<Record<DnsRecord['purpose'], { title: string; why: string }>> = {
   'dkim-rsa': {
     title: 'DKIM key (RSA)',
@@ -79,15 +79,13 @@ export function recordView(
   }
 }
 
-/** `@` is what panels call the domain itself. */
+/** Panels call the domain itself `@`. */
 function labelIn(host: string, domain: string): string {
   if (host === domain) return '@'
   return host.endsWith(`.${domain}`) ? host.slice(0, -domain.length - 1) : host
 }
 
-/**
- * How a record stands. Nothing is wrong with a domain that the operator trusts: its mail leaves whatever the DNS has.
- */
+/** The state of a record. A domain that the operator trusts has no faults: its mail leaves whatever the DNS says. */
 function stateIn(seen: RecordCheck | undefined, { trusted }: Domain): RecordView['state'] {
   switch (seen?.state) {
     case 'ok':

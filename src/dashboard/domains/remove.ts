@@ -12,7 +12,7 @@ import type { Visit } from '../shell/visit.js'
 import type { DomainPageDeps } from './deps.js'
 import { domainOf } from './domain-of.js'
 
-/** What goes along, so that nobody is surprised. */
+/** What is removed along with the domain, so that nobody is surprised. */
 interface RemoveView {
   url: string
   accountId: string
@@ -27,7 +27,7 @@ interface RemoveView {
 
 const RemoveForm = type({ name: string() })
 
-/** What the removal of a domain takes along; done once its name was typed. */
+/** Shows what the removal of a domain removes with it; it is done once the domain's name was typed. */
 export function removePages(pages: AccountPages, deps: DomainPageDeps): void {
   const { read } = deps.store
   const show = async (visit: Visit, faults: Faults): Promise<PageAnswer> => {
@@ -55,7 +55,7 @@ export function removePages(pages: AccountPages, deps: DomainPageDeps): void {
   pages.post('/domains/:name/remove', options, async (visit) => {
     const { account, base, form } = visit
     const { name } = await domainOf(deps, visit)
-    // Typed, not clicked: the keys are gone then, and mail that is still on its way cannot be
+    // Typed, not clicked: the keys are then gone, and mail that is still on its way cannot be
     // verified with new ones.
     if (form.name.trim().toLowerCase() !== name) {
       const message = `Type ${name} to remove it`

@@ -10,18 +10,17 @@ import type { Visit } from '../shell/visit.js'
 import type { DomainPageDeps } from './deps.js'
 import { domainOf } from './domain-of.js'
 
-/** A domain's DKIM keys: since when they are, and what is replaced. */
+/** A domain's DKIM keys: how old they are, and which are being replaced. */
 export interface RotationView {
   selectors: string
   made: Moment | undefined
-  /** Nothing is signed before a record is seen, as the key before it was replaced at once. */
+  /** The old key was replaced at once, so nothing is signed until a new record is seen. */
   isUnsigned: boolean
   /** The selectors of keys that wait for their records; empty: none. */
   next: string
   old: { host: string; mayGo: boolean; at: Moment }[]
 }
 
-/** As it stands now. */
 export const rotationView = (domain: Domain, now: number): RotationView => {
   const oldest = Math.min(...domain.keys.map(({ createdAt }) => createdAt))
   return {
@@ -39,7 +38,7 @@ export const rotationView = (domain: Domain, now: number): RotationView => {
 
 const Rotate = type({ atOnce: optional(string()) })
 
-/** Replaces the keys: with new ones beside them, or at once as they have leaked. */
+/** Replaces the keys: with new ones beside them, or at once because they have leaked. */
 export function rotatePages(
   pages: AccountPages,
   deps: DomainPageDeps,

@@ -8,7 +8,7 @@ export interface StateView {
   sentence: string
 }
 
-/** Whether anything can be sent from a domain, and what is better with all of its records. */
+/** Whether a domain can send, and what all of its records would improve. */
 export function stateOf(domain: Domain): StateView {
   const { status, trusted, returnPath, keys } = domain
   if (trusted) {

@@ -10,7 +10,7 @@ import type { Visit } from '../shell/visit.js'
 import type { DomainPageDeps } from './deps.js'
 import { domainOf } from './domain-of.js'
 
-/** The form, as it stands. */
+/** The form as it stands. */
 export interface TrackingView {
   host: string
   isReady: boolean
@@ -40,7 +40,7 @@ export const trackingView = (domain: Domain, own: OwnSwitches): TrackingView => 
 
 const choiceOf = (flag: boolean | null) => (flag === null ? 'default' : flag ? 'on' : 'off')
 
-/** Whether opens and clicks of a domain's mail are noted, and by which host its links lead. */
+/** Whether opens and clicks of a domain's mail are recorded, and which host its links use. */
 export function switchPages(
   pages: AccountPages,
   deps: DomainPageDeps,
@@ -52,7 +52,7 @@ export function switchPages(
     const { account, base, form } = visit
     const { id: domainId, name, trackingHost } = await domainOf(deps, visit)
     const host = form.trackingHost.trim()
-    // A host that stays keeps what was seen of it.
+    // A host that does not change keeps what was found about it.
     if (host !== (trackingHost ?? '')) {
       await setTrackingHost({ store }, account.id, name, host === '' ? null : host)
     }

@@ -14,7 +14,7 @@ import type { Visit } from '../shell/visit.js'
 interface TestInboxView extends BesidePages {
   base: string
   search: string
-  /** Set where copies of one mail alone are shown. */
+  /** Set where only the copies of one mail are shown. */
   emailId: string | undefined
   count: string
   mayClear: boolean

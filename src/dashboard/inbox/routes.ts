@@ -25,7 +25,7 @@ export function testInboxPages(pages: AccountPages, deps: TestInboxPageDeps): vo
   const { read, write } = deps.store
   const inboxOf = ({ account }: Visit) => ({ read, accountId: account.id })
 
-  /** A message of the account's own inbox; it may go while somebody looks at it. */
+  /** A message of the account's own inbox; it may be deleted while somebody looks at it. */
   const wanted = async <T>(visit: Visit, find: (id: number) => Promise<T | undefined>) => {
     const id = messageId(visit.params.id ?? '')
     const found = id === undefined ? undefined : await find(id)
@@ -71,11 +71,11 @@ export function testInboxPages(pages: AccountPages, deps: TestInboxPageDeps): vo
     if (found === undefined) {
       throw new ApiError('not_found', 'The message has no attachment with this number')
     }
-    // Never in the type that the mail says: somebody else's script would have come from our own origin.
+    // Never sent with the type that the mail gives: somebody else's script would then come from our own origin.
     return file(found.bytes, 'application/octet-stream', { saveAs: found.filename })
   })
 
-  // Links are followed when somebody asks for it: some of them confirm or unsubscribe.
+  // Links are followed only when somebody asks for it: some of them confirm or unsubscribe.
   const following = { action: 'emails.send', reads: true } as const
   pages.post('/inbox/:id/links', following, async (visit) => {
     const message = await messageOf(visit)

@@ -16,13 +16,13 @@ import { domainBoxes } from './view.js'
 
 const CreateForm = type({ ...keyFields, once: string() })
 
-/** The form. */
+/** The form for a new key. */
 interface CreateView {
   base: string
   accountId: string
   once: string
   scopes: { value: string; label: string; hint: string }[]
-  /** Undefined: too many to tick. */
+  /** Undefined: there are too many to tick. */
   domains: string[] | undefined
   faults: Faults
 }
@@ -32,9 +32,9 @@ interface MadeView {
   base: string
   name: string
   key: string
-  /** How to try it. */
+  /** A command that tries the key. */
   example: string
-  /** What it sends is in the test inbox. */
+  /** What the key sends goes to the test inbox. */
   isTest: boolean
 }
 
@@ -52,7 +52,7 @@ export const scopes = Object.entries(scopeWords).map(([value, hint]) => ({
   label: labels[value] ?? value,
 }))
 
-/** A request that a key of this scope may make; `domain`: one that it may send from. */
+/** A request that a key of this scope may make; `domain` is one that it may send from. */
 function exampleOf(
   at: string,
   { key, scope }: { key: string; scope: string },
@@ -65,7 +65,7 @@ function exampleOf(
   return `curl ${at}/v1/emails/send ${authorization} -H 'Content-Type: application/json' -d '${JSON.stringify(mail)}'`
 }
 
-/** The form that makes a key, and the one answer that shows it. */
+/** The form that makes a key, and the one answer that shows the key. */
 export function createPages(pages: AccountPages, deps: KeyPageDeps & { once: FormTokens }): void {
   const { store, plans, once } = deps
 
@@ -90,7 +90,7 @@ export function createPages(pages: AccountPages, deps: KeyPageDeps & { once: For
       createKey(deps, account.id, given.name, { plans, limits }),
     )
     const [verified] = await verifiedDomains(store.read, account.id)
-    // The example is to work as it stands: a key that is limited to domains sends from one of them.
+    // The example must work as it stands: a key limited to domains sends from one of them.
     const domain = limits.domains?.[0] ?? verified
     const view: MadeView = {
       base,

@@ -3,13 +3,13 @@ import { keyScopes } from '../../accounts/index.js'
 import { beginOfDay, isoTime } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
 
-/** The fields of a key, as both of its forms send them. */
+/** The fields of a key, in both of its forms. */
 export const keyFields = {
   name: string(),
   scope: enums(keyScopes),
-  /** Ticked ones, or lines of a text. */
+  /** Ticked domains, or lines of a text. */
   domains: array(string()),
-  /** One a line. */
+  /** One network a line. */
   networks: string(),
   /** A day, or empty. */
   expiresAt: string(),
@@ -20,7 +20,7 @@ export const keyFields = {
 
 const Fields = type(keyFields)
 
-/** What the form says, as a request of the API would say it: what is empty is no limit. */
+/** The form as a request of the API would say it: an empty field means no limit. */
 export function givenIn(form: Infer<typeof Fields>) {
   const domains = form.domains.flatMap(wordsOf)
   const networks = wordsOf(form.networks)
@@ -35,10 +35,10 @@ export function givenIn(form: Infer<typeof Fields>) {
   } as const
 }
 
-/** What stands in a text, however it is separated. */
+/** The words of a text, however they are separated. */
 const wordsOf = (text: string) => text.split(/[\s,;]+/).filter((word) => word !== '')
 
-/** How many mails, as people write numbers: 10,000. */
+/** A number of mails, as people write it: 10,000. */
 function mailsIn(field: string, text: string): number | 'any' {
   const digits = text.replace(/[\s,_]/g, '')
   if (digits === '') return 'any'
@@ -47,7 +47,7 @@ function mailsIn(field: string, text: string): number | 'any' {
   throw new ApiError('validation_error', message, { status: 422, fields: { field } })
 }
 
-/** The begin of a day, UTC: the key ends with the day before it. */
+/** The start of a day, UTC: the key works until the end of the day before. */
 function dayOf(text: string): number {
   const at = beginOfDay(text)
   if (at !== undefined) return at
@@ -55,7 +55,7 @@ function dayOf(text: string): number {
   throw new ApiError('validation_error', message, { status: 422, fields: { field: 'expiresAt' } })
 }
 
-/** What each scope lets a key do, for who chooses one. */
+/** What each scope lets a key do, for whoever chooses one. */
 export const scopeWords = {
   full: 'Everything that the API has',
   sending: 'Sends mail, looks at a mail and cancels one',

@@ -19,7 +19,7 @@ const pageSize = 50
 /** The account's keys, the newest first. */
 export async function listPage(read: Read, visit: Visit): Promise<PageAnswer> {
   const { account, base, query, now } = visit
-  // The cursor is signed for this list of this account: another one's leads nowhere.
+  // The cursor is signed for this list of this account: one of another account does not work.
   const scope = `keys page ${account.id}`
   const { rows, ...beside } = await listOf({ path: `${base}/keys`, query }, async (after) => {
     const before = after === undefined ? undefined : idInCursor(after, scope)

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { keepNewest } from '../../bounded/index.js'
 import { ApiError } from '../../errors/index.js'
 
-/** Lets each form that makes a secret be sent once. */
+/** Makes sure that each form that makes a secret is sent only once. */
 export interface FormTokens {
   /** For a hidden field of the form. */
   token(): string
-  /** Throws a 422 for what is no token, and a 409 where a form with this token was sent before, and made something. */
+  /** Throws a 422 for a bad token, and a 409 where a form with this token was sent before and made something. */
   run<T>(token: string, make: () => Promise<T>): Promise<T>
 }
 
@@ -17,23 +17,23 @@ const alreadyMade =
   'This was made already and shown once; it cannot be shown again. If nobody kept it, make another one'
 
 /**
- * A page that shows a secret answers a POST, so a reload of it, or a way back to it, would make another
- * secret that nobody keeps. What was used is kept in memory: after a restart at worst one more is made.
+ * A page that shows a secret answers a POST, so reloading it, or going back to it, would make another secret that
+ * nobody keeps. Used tokens are kept in memory: after a restart at worst one more secret is made.
  */
 export function makeOnce(): FormTokens {
   const used = new Map<string, true>()
   return {
     token: randomUUID,
     async run(token, make) {
-      // Tokens come from the browser and are kept: only short ones of our own form are taken.
+      // Tokens come from the browser and are kept, so only short ones of our own form are taken.
       if (!isUuid(token)) throw new ApiError('validation_error', notOurs)
       if (used.has(token)) throw new ApiError('conflict', alreadyMade)
-      // Before the work, or two clicks at once would both make one.
+      // Noted before the work: otherwise two clicks at once would both make a secret.
       keepNewest(used, token, true, mostKept)
       try {
         return await make()
       } catch (error) {
-        // Nothing was made: the same form may be sent again once its fault is mended.
+        // Nothing was made: the same form may be sent again after a correction.
         used.delete(token)
         throw error
       }

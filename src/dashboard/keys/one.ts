@@ -41,7 +41,7 @@ interface OneKeyView {
 
 const ChangeForm = type(keyFields)
 
-/** One key: what it may do, changed from the next request on; and its end. */
+/** One key: what it may do, changed from the next request on; and its deletion. */
 export function oneKeyPages(pages: AccountPages, deps: KeyPageDeps): void {
   const { store } = deps
   const keyOf = ({ account, params }: Pick<Visit, 'account' | 'params'>) =>
@@ -57,7 +57,7 @@ export function oneKeyPages(pages: AccountPages, deps: KeyPageDeps): void {
       base,
       accountId: account.id,
       key: shown,
-      // A test key stays one, and no other becomes one.
+      // A test key stays one, and no other key becomes one.
       scopes: scopes.filter(({ value }) => (value === 'test') === (key.scope === 'test')),
       faults,
       values: {
@@ -82,7 +82,7 @@ export function oneKeyPages(pages: AccountPages, deps: KeyPageDeps): void {
     const before = await keyOf(visit)
     const { name, ...wanted } = checked(operations.updateKey, givenIn(form))
     const limits = limitsIn(wanted)
-    // The form has a day alone: a key that expires at noon still does, unless another day was chosen.
+    // The form has only a day: a key that expires at noon keeps its hour, unless another day was chosen.
     if (keyView(before, now).expires.day === form.expiresAt) limits.expiresAt = before.expiresAt
     const changes = { name, ...limits }
     const key = await updateKey(deps, account.id, before.id, changes)
@@ -94,7 +94,7 @@ export function oneKeyPages(pages: AccountPages, deps: KeyPageDeps): void {
   const deleting = { action: 'keys.write', sudo: true, again: show } as const
   pages.post('/keys/:id/delete', deleting, async (visit) => {
     const key = await keyOf(visit)
-    // Who is here can make another without any key, so the last one may go too.
+    // Whoever is here can make another key without any key, so the last one may be deleted too.
     await deleteKey(deps, visit.account.id, key.id)
     const audit = auditOf(operations.deleteKey, { target: key.id, detail: { name: key.name } })
     const flash = `${key.name} is deleted; requests with it fail from now on`
@@ -103,8 +103,8 @@ export function oneKeyPages(pages: AccountPages, deps: KeyPageDeps): void {
 }
 
 /**
- * What somebody should know before they delete it: who still uses a key shows by when it was used
- * last.
+ * What somebody should know before deleting a key: its last use shows whether anything still needs
+ * it.
  */
 function deletionOf({ name }: ApiKey, { lastUsed, last4 }: KeyView, isLast: boolean): string {
   const used = lastUsed === undefined ? 'never used' : `last used ${lastUsed.ago}`

@@ -21,7 +21,7 @@ export interface KeyView {
   lastUsed: Moment | undefined
 }
 
-/** What pages show of a key: never the key itself, of which only a hash is kept. */
+/** What pages show of a key: never the key itself, as only its hash is stored. */
 export function keyView(key: ApiKey, now: number): KeyView {
   const { id, name, last4, scope, domains, networks, expiresAt } = key
   const day = expiresAt === null ? '' : isoDay(expiresAt)
@@ -50,7 +50,7 @@ export function mailsWords({ perHour, perMinute }: Pick<ApiKey, 'perHour' | 'per
 const withDomains = (scope: ApiKey['scope'], domains: readonly string[]) =>
   `Sends ${scope === 'test' ? 'test mail' : 'mail'} from ${listed(domains)}`
 
-// A key may have 50 of them; its own page has them all.
+// A key may have 50 networks or domains; its own page lists all.
 const mostListed = 5
 
 const listed = (items: readonly string[]) =>
@@ -58,17 +58,17 @@ const listed = (items: readonly string[]) =>
     ? `${items.slice(0, mostListed).join(', ')} and ${items.length - mostListed} more`
     : items.join(', ')
 
-/** When it expires, or did. */
+/** When the key expires, or expired. */
 function textOf(expiresAt: number | null, now: number): string {
   if (expiresAt === null) return 'never'
   const day = isoDay(expiresAt)
   return expiresAt <= now ? `expired on ${day}` : `on ${day}`
 }
 
-// More boxes than that are no help, and too much for a page: then they are typed.
+// More boxes do not help, and are too many for a page: then domains are typed.
 const mostBoxes = 30
 
-/** The account's domains, to tick; undefined where they are too many. */
+/** The account's domains, to tick; undefined where there are too many. */
 export async function domainBoxes(read: Read, accountId: string): Promise<string[] | undefined> {
   const domains = await listDomains(read, accountId, { limit: mostBoxes + 1 })
   return domains.length > mostBoxes ? undefined : domains.map(({ name }) => name)

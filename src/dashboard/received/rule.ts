@@ -73,7 +73,7 @@ export const doesOf = ({ action, forwardTo }: ReceivingRule): string =>
     ? `forwarded to ${forwardTo}`
     : action === 'webhook'
       ? 'told to webhooks'
-      : 'stored alone'
+      : 'stored, nothing else'
 
 /** `/receiving/:id`: one rule, all of which can be changed, and which says before it goes what goes with it. */
 export function oneRulePages(

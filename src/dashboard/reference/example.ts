@@ -4,7 +4,7 @@ import type { PageRequest } from '../../http/index.js'
 import type { Store } from '../../store/index.js'
 import type { People } from '../shell/people.js'
 
-/** What finds a domain for the examples. */
+/** What finding a domain for the examples needs. */
 export interface ExampleDeps {
   store: Pick<Store, 'read'>
   people: People
@@ -12,8 +12,8 @@ export interface ExampleDeps {
 }
 
 /**
- * A verified domain that the reader can send from, so that examples work as they stand: one of their own accounts, or
- * without a session that of the only account. An account's domains are not told to whoever has another.
+ * A verified domain from which the reader can send, so that examples work as they stand: one of the reader's accounts,
+ * or without a session that of the only account. Nobody is shown the domains of an account that is not theirs.
  */
 export async function exampleDomain(
   { store: { read }, people, sandbox }: ExampleDeps,
@@ -41,12 +41,12 @@ export async function exampleDomain(
 const weekMs = 7 * dayMs
 
 /**
- * An example of the document as this appliance takes it today: what is sent from `example.com` is sent from `domain`, and
- * what is scheduled, in a week.
+ * An example of the document as this appliance accepts it today: mail from `example.com` is sent from `domain`, and
+ * scheduled mail is sent in a week.
  */
 export function localized(value: unknown, domain: string | undefined, now: number): unknown {
   const soon = `${isoDay(now + weekMs)}T18:00:00Z`
-  // In the text of the whole value: times and domains stand at any depth.
+  // Replaced in the text of the whole value, as times and domains stand at any depth.
   const text = JSON.stringify(value).replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, `"${soon}"`)
   if (domain === undefined) return JSON.parse(text)
   return JSON.parse(text.replace(/(?<![\w.-])example\.com(?=[">\\])/g, domain))

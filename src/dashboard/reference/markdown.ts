@@ -1,8 +1,8 @@
 import { type Html, type HtmlContent, html } from '../shell/html.js'
 
 /**
- * The Markdown that `src/openapi` writes: paragraphs, lists, tables, headings, code and `<details>`. All text is escaped;
- * what it does not know stands there as it was written.
+ * Reads the Markdown that `src/openapi` writes: paragraphs, lists, tables, headings, code and `<details>`. All text is
+ * escaped; anything else is shown as it was written.
  */
 export function markdown(text: string): Html {
   const blocks: HtmlContent[] = []
@@ -14,7 +14,7 @@ export function markdown(text: string): Html {
       return taken
     }
     const [, title] = /^<summary>(.*)<\/summary>$/.exec(line) ?? []
-    // An empty line ends a paragraph, and means nothing else.
+    // An empty line only ends a paragraph.
     if (line.trim() === '') continue
     if (line === '<details>') blocks.push(opened)
     else if (line === '</details>') blocks.push(closed)
@@ -42,9 +42,9 @@ const opened = html`<details>`
 const closed = html`</details>`
 
 function tableOf(lines: string[]): Html {
-  // The second line is the one of dashes.
+  // The second line has only dashes.
   const [head = [], , ...rows] = lines.map((line) => line.split('|').slice(1, -1))
-  // `data-label`: on a phone each cell has its column's name in front.
+  // `data-label`: on a phone each cell has the name of its column in front.
   const cells = (row: string[]) =>
     row.map(
       (cell, index) => html`<td data-label="${head[index]?.trim()}">${inline(cell.trim())}</td>`,
@@ -54,6 +54,6 @@ function tableOf(lines: string[]): Html {
   )}</tr></thead><tbody>${rows.map((row) => html`<tr>${cells(row)}</tr>`)}</tbody></table></div>`
 }
 
-/** Every second part stands between backticks. */
+/** Every second part stood between backticks. */
 const inline = (text: string): Html =>
   html`${text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`

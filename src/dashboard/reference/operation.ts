@@ -4,18 +4,18 @@ import { curl, localized } from './example.js'
 import { markdown } from './markdown.js'
 import { fieldsOf, type SchemaField, typeOf } from './schema-fields.js'
 
-/** A request of the API, or an event that a webhook tells of. */
+/** A request of the API, or an event that a webhook reports. */
 export interface Listed {
   id: string
   tag: string
-  /** `EVENT` of a webhook. */
+  /** `EVENT` for a webhook. */
   method: string
   path: string
   summary: string
   operation: Operation
 }
 
-/** What is used of an operation of OpenAPI 3.1. */
+/** The used part of an operation of OpenAPI 3.1. */
 interface Operation {
   operationId: string
   summary: string
@@ -40,7 +40,7 @@ interface Media {
   example?: unknown
 }
 
-/** All of them, in the document's order. */
+/** All requests and events, in the document's order. */
 export function listOperations(document: Document): Listed[] {
   const webhooks = document.webhooks as Document['paths']
   const from = (paths: Document['paths'], event: boolean) =>
@@ -73,24 +73,24 @@ export interface OperationView {
   fields: SchemaField[]
   examples: { when: string; command: string; body: string | undefined }[]
   answers: { status: string; description: Html; good: boolean; example: string | undefined }[]
-  /** What a form can try: no file, and no event. */
+  /** Whether the page has a form to try it: not for files, nor for events. */
   tries: boolean
-  /** Whether it wants a key. */
+  /** Whether the request needs a key. */
   key: boolean
 }
 
-/** What the page of one of them shows. */
+/** What the page of a request or event shows. */
 export function operationView(
   document: Document,
   { id, tag, method, path, summary, operation }: Listed,
   { domain, own, now }: { domain: string | undefined; own: string; now: number },
 ): OperationView {
-  // OpenAPI: an operation without `security` has the document's, which is the key.
+  // OpenAPI: an operation without `security` has the document's, which asks for the key.
   const key = operation.security === undefined
   const [type, media] = Object.entries(operation.requestBody?.content ?? {})[0] ?? []
   const bodies = Object.values(media?.examples ?? {})
   const url = `${own}${path}`
-  // Who adds a domain adds another than those that are there.
+  // Whoever adds a domain adds a new one, not one of those that exist.
   const sender = tag === 'Domains' ? undefined : domain
   const command = (body?: string) =>
     curl({ method, url, key, form: type === 'multipart/form-data', ...(body && { body }) })
@@ -124,7 +124,7 @@ export function operationView(
             }),
     answers: Object.entries(operation.responses).map(([status, { description, content }]) => {
       const good = status.startsWith('2')
-      // One example an answer is enough.
+      // One example for each answer is enough.
       const first = Object.values(content?.['application/json']?.examples ?? {})[0]
       return {
         status,

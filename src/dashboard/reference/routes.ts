@@ -14,11 +14,11 @@ import { type Listed, listOperations, operationView } from './operation.js'
 
 /** What the API's reference needs. */
 export interface ReferenceDeps extends ExampleDeps {
-  /** The description of the routes as they are; made when it is first asked for. */
+  /** The description of the present routes, made when it is first asked for. */
   document: () => Promise<Document>
 }
 
-/** How the clients in other languages are got. */
+/** How to get the clients in other languages. */
 const clientsAt = (own: string, version: string) => [
   {
     language: 'Python',
@@ -31,7 +31,7 @@ const clientsAt = (own: string, version: string) => [
   },
 ]
 
-/** The API for people: a page for each request and webhook, made from the document that machines get. */
+/** The API for people: a page for each request and webhook, made from the document for machines. */
 export function referencePages(open: OpenPages, pages: Pages, deps: ReferenceDeps): void {
   staticRoutes(pages, ['reference.js'])
   let operations: Listed[] | undefined
@@ -40,11 +40,11 @@ export function referencePages(open: OpenPages, pages: Pages, deps: ReferenceDep
     operations ??= listOperations(await deps.document())
     return operations
   }
-  // The client's package is there once the build has made it.
+  // Only a build makes the client's package.
   const hasClient = existsSync(packageFile('dist/client/posthorn-client.tgz'))
   const hasClients = existsSync(packageFile('dist/clients/posthorn.py'))
 
-  // Without a log-in, as the document itself (`/v1/openapi.json`).
+  // Needs no log-in, like the document itself (`/v1/openapi.json`).
   open.get('/reference', 'open', async ({ request }: AskedPage) => {
     const { info, tags } = await deps.document()
     const listed = await all()

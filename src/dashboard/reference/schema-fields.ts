@@ -4,14 +4,14 @@ import { markdown } from './markdown.js'
 
 /** A row of the table of fields. */
 export interface SchemaField {
-  /** With those that it stands in: `attachments[].filename`. */
+  /** Its full name, with the fields around it: `attachments[].filename`. */
   name: string
   type: string
   required: boolean
   description: Html
 }
 
-/** What `src/openapi` uses of JSON Schema. */
+/** The part of JSON Schema that `src/openapi` uses. */
 interface JsonSchema {
   $ref?: string
   type?: string | string[]
@@ -26,11 +26,11 @@ interface JsonSchema {
   description?: string
 }
 
-// Deeper and longer tables are read by nobody; the document itself has all of it.
+// Nobody reads deeper and longer tables; the document itself has everything.
 const maxDepth = 3
 const maxFields = 80
 
-/** The fields of a body, each in a row: those of objects within it follow the field that has them. */
+/** The fields of a body, each in a row; an object's fields follow the object. */
 export function fieldsOf(document: Document, schema: object): SchemaField[] {
   const fields: SchemaField[] = []
   const walk = (one: JsonSchema, prefix: string, depth: number) => {
@@ -53,7 +53,7 @@ export function fieldsOf(document: Document, schema: object): SchemaField[] {
   return fields
 }
 
-/** A field that may be null too has its description within the other alternative. */
+/** A field that may be null has its description in the other alternative. */
 function descriptionOf(document: Document, schema: JsonSchema): string {
   const one = resolved(document, schema)
   if (one.description !== undefined) return one.description
@@ -72,14 +72,14 @@ export function typeOf(document: Document, schema: object): string {
     return [...new Set(types)].join(' or ')
   }
   const types = [one.type ?? 'any'].flat().filter((type) => type !== 'null')
-  // Null alone: whoever lists the types leaves it out, as a field that is null is as if it were absent.
+  // Only null is left. Callers drop it from a list of types, as a field that is null counts as absent.
   if (types.length === 0) return 'null'
   if (types.includes('array') && one.items !== undefined)
     return `array of ${typeOf(document, one.items)}`
   return one.format === undefined ? types.join(' or ') : `${types.join(' or ')} (${one.format})`
 }
 
-/** The object, or the items of the list, that a schema is or may be, if that has fields. */
+/** The object, or the list's items, that a schema describes or allows, if that has fields. */
 function withFields(document: Document, schema: JsonSchema): JsonSchema | undefined {
   const one = resolved(document, schema)
   if (one.properties !== undefined) return one
@@ -91,7 +91,7 @@ function withFields(document: Document, schema: JsonSchema): JsonSchema | undefi
   return undefined
 }
 
-/** Whether a schema is, or may be, a list. */
+/** Whether a schema is a list or allows one. */
 function isList(document: Document, schema: JsonSchema): boolean {
   const one = resolved(document, schema)
   return (
@@ -100,7 +100,8 @@ function isList(document: Document, schema: JsonSchema): boolean {
 }
 
 /**
- * The schema that a `$ref` names. A description beside the `$ref` says more of this place and wins.
+ * The schema that a `$ref` names. A description beside the `$ref` is more specific to this place,
+ * and wins.
  */
 function resolved(document: Document, schema: JsonSchema): JsonSchema {
   const name = schema.$ref?.split('/').at(-1)

@@ -6,7 +6,7 @@ import type { Resolver } from '../../dns/index.js'
 import { ApiError, messageOf } from '../../errors/index.js'
 import { type GuardDeps, guardedLookup, hostOf, permittedAddresses } from '../../webhooks/index.js'
 
-/** What came of asking for an address. */
+/** The result of asking for an address. */
 export interface Followed {
   url: string
   good: boolean
@@ -16,7 +16,7 @@ export interface Followed {
 /** Asks for each address, and says what answered, in the order of `urls`. */
 export type FollowLinks = (urls: readonly string[]) => Promise<Followed[]>
 
-/** What following links needs; the same guard as webhooks have. */
+/** What following links needs; webhooks have the same guard. */
 export interface FollowDeps {
   clock: Clock
   /** Called when links are first followed. */
@@ -26,16 +26,16 @@ export interface FollowDeps {
 }
 
 const maxLinks = 50
-// Mails link to the same few servers, which must not take this for an attack.
+// Mails link to the same few servers; these must not take the requests for an attack.
 const atOnce = 4
-// For an address with all its redirects.
+// The time for an address with all its redirects.
 const eachMs = 5_000
 const maxRedirects = 5
 
 /**
- * Asks by HEAD, which changes nothing where servers do as RFC 9110 §9.3.2 says, and by GET where HEAD is not known.
- * Like webhooks it reaches public addresses over https alone, and what `allow` has: whoever sends a mail to the
- * sandbox must not look around in the operator's network. One check runs at a time; another is a 503.
+ * Asks by HEAD, which changes nothing on servers that follow RFC 9110 §9.3.2, and by GET where HEAD is not known. As
+ * for webhooks, it reaches only public addresses over https, and those in `allow`: whoever sends a mail to the sandbox
+ * must not look around in the operator's network. One check runs at a time; a second one gets a 503.
  */
 export function makeFollowLinks({ openResolver, allow, clock }: FollowDeps): FollowLinks {
   let running = false
@@ -51,7 +51,7 @@ export function makeFollowLinks({ openResolver, allow, clock }: FollowDeps): Fol
     deps ??= { resolver: openResolver(), allow, clock }
     const guarded = deps
     try {
-      // Each address once: those of a footer stand in a mail several times.
+      // Each address once: a mail has those of its footer several times.
       const left = [...new Set(urls.filter((url) => /^https?:/i.test(url)))].slice(0, maxLinks)
       const answers = new Map<string, Followed>()
       // The workers empty `left`.
@@ -69,7 +69,7 @@ export function makeFollowLinks({ openResolver, allow, clock }: FollowDeps): Fol
   }
 }
 
-/** Asks for one address and follows its redirects; every one of them is judged again. */
+/** Asks for one address and follows its redirects, judging each of them again. */
 async function follow(
   deps: GuardDeps & { clock: Clock },
   text: string,
@@ -82,7 +82,7 @@ async function follow(
       if (url === null || !/^https?:$/.test(url.protocol)) {
         return { good: false, sentence: 'It leads on to something that is not a web address.' }
       }
-      // A bare IP address needs no DNS, where `lookup` would judge it: it is judged here.
+      // A bare IP address is judged here: it needs no DNS, and `lookup` would not see it.
       if (isIP(hostOf(url)) !== 0) await permittedAddresses(deps, url)
       const { status, location } = await ask(deps, url, stop.signal)
       if (status >= 300 && status < 400 && location !== undefined) {
@@ -103,7 +103,7 @@ async function follow(
   }
 }
 
-/** HEAD, and GET where HEAD is not known. The body is never read: the status is all that counts. */
+/** HEAD, and GET where HEAD is not known. The body is never read: only the status counts. */
 async function ask(
   deps: GuardDeps,
   url: URL,
@@ -113,7 +113,7 @@ async function ask(
     const response = await head(deps, url, method, signal)
     response.destroy()
     const status = response.statusCode ?? 0
-    // RFC 9110 §15.5.6, §15.6.2: it does not know HEAD.
+    // RFC 9110 §15.5.6, §15.6.2: the server does not know HEAD.
     if (method === 'GET' || (status !== 405 && status !== 501)) {
       return { status, location: response.headers.location }
     }
@@ -131,19 +131,19 @@ function head(
   const send = url.protocol === 'https:' ? tlsRequest : plainRequest
   return new Promise((resolve, reject) => {
     const request = send(url, {
-      // Without an agent no connection is used again: each was judged for one address alone.
+      // Without an agent no connection is reused: each was judged for one address only.
       method,
       agent: false,
       signal,
       maxHeaderSize: 16_384,
-      // Judged at the very connection: a DNS that answers otherwise the second time gains nothing
-      // (DNS rebinding).
+      // Judged for this very connection: a DNS that gives another answer the second time gains
+      // nothing (DNS rebinding).
       lookup: guardedLookup(deps, url),
       headers: { 'user-agent': 'Posthorn link check', accept: '*/*' },
     })
     request.once('response', resolve)
     request.once('error', reject)
-    // What is no answer, such as 101, ends the connection without an error.
+    // A reply that is no answer, such as 101, ends the connection without an error.
     request.once('close', () => reject(new Error('no answer')))
     request.end()
   })

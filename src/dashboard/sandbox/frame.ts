@@ -17,7 +17,7 @@ const reference =
 // Types that an `<img>` shows. SVG runs no script there.
 const pictureType = /^image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)$/i
 
-/** The pictures stand in the document, so that its policy need not open any address of ours. */
+/** The pictures are put into the document, so that its policy need not allow any address of ours. */
 export function withPictures(
   html: string,
   pictures: Awaited<ReturnType<typeof readPictures>>,
@@ -39,12 +39,10 @@ export function withPictures(
   })
 }
 
-// One picture may be referred to a thousand times, and each reference would repeat its bytes.
+// A mail may refer to one picture a thousand times, and each reference would repeat its bytes.
 const maxEmbeddedChars = 8_000_000
 
-/**
- * RFC 2392 §2: a Content-ID is percent-encoded in its URL. What is not well encoded stays as it is.
- */
+/** RFC 2392 §2: a Content-ID is percent-encoded in its URL. A badly encoded one stays as it is. */
 function decoded(id: string): string {
   try {
     return decodeURIComponent(id)

@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { packageFile } from '../../config/index.js'
 import { usedFeatures } from './used-features.js'
 
-/** Which mail clients do not show what a mail's HTML and CSS ask for. */
+/** Which mail clients do not support the features that a mail's HTML and CSS use. */
 export interface HtmlCheck {
-  /** Where the facts come from, with their date. */
+  /** The source of the facts, with its date. */
   source: string
   clients: { name: string; missing: number; partly: number }[]
-  /** Those that some client lacks, the most widely lacking first; `uses` is how often the mail has it. */
+  /** The features that some client lacks, the most widely lacking first; `uses` is how often the mail uses each. */
   features: { title: string; url: string; uses: number; missing: string[]; partly: string[] }[]
 }
 
-/** The file that `bin/client-support` makes out of the data of caniemail.com. */
+/** The file that `bin/client-support` makes from the data of caniemail.com. */
 interface Table {
   source: string
   clients: string[]
@@ -20,13 +20,13 @@ interface Table {
   features: Record<string, { title: string; support: string }>
 }
 
-// A mail that was made from templates uses the same few things again and again; a list of hundreds
-// would help nobody.
+// A mail made from templates uses the same few features again and again; nobody would read a list
+// of hundreds.
 const maxFeatures = 60
 // Read when the first mail is checked, and kept: it never changes while the process runs.
 let table: Table | undefined
 
-/** Looks into a table of facts (`bin/client-support`); nothing is asked for over the network. */
+/** Looks into a table of facts (`bin/client-support`), and asks nothing over the network. */
 export function checkHtml(html: string): HtmlCheck {
   table ??= JSON.parse(
     readFileSync(join(packageFile('src/dashboard/sandbox'), 'client-support.json'), 'utf8'),
@@ -49,7 +49,7 @@ export function checkHtml(html: string): HtmlCheck {
     const url = `https://www.caniemail.com/features/${slug}/`
     found.push({ title: known.title, url, uses, missing, partly })
   }
-  // A client that shows a thing in part counts half as much as one that does not show it.
+  // A client with partial support counts half as much as one without support.
   const weight = (one: HtmlCheck['features'][number]) => 2 * one.missing.length + one.partly.length
   found.sort((a, b) => weight(b) - weight(a) || a.title.localeCompare(b.title))
   return { source, clients: tally, features: found.slice(0, maxFeatures) }

@@ -8,11 +8,11 @@ import { type Badge, verdictBadges } from './verdict-words.js'
 /** What the inbox's page shows. */
 export interface InboxView {
   search: string
-  /** How many there are in all, or that match the search. */
+  /** How many messages there are in all, or match the search. */
   count: string
   empty: boolean
   rows: InboxRow[]
-  /** Where the list goes on, and where it starts. */
+  /** The addresses where the list goes on, and where it starts. */
   older: string | undefined
   newest: string | undefined
   /** Set while nothing has ever arrived: a command that sends a first mail. */
@@ -40,7 +40,7 @@ const pageSize = 50
 const maxLimit = 500
 const maxSearch = 200
 
-/** `?q=`, `?before=` and `?limit=`; what cannot be read is left out. */
+/** Reads `?q=`, `?before=` and `?limit=`; what cannot be read is left out. */
 export function listQuery(query: URLSearchParams): ListQuery {
   const number = (name: string) => messageId(query.get(name) ?? '')
   const search = (query.get('q') ?? '').trim().slice(0, maxSearch)
@@ -52,7 +52,7 @@ export function listQuery(query: URLSearchParams): ListQuery {
   }
 }
 
-/** A message's number as it stands in an address. */
+/** A message's number in an address. */
 export function messageId(text: string): number | undefined {
   const id = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
   return Number.isSafeInteger(id) ? id : undefined
@@ -60,7 +60,7 @@ export function messageId(text: string): number | undefined {
 
 /** One page of messages, newest first, and the id before which the next one starts. */
 export async function page(store: Pick<Store, 'read'>, query: ListQuery) {
-  // One more than is shown: so a next page is known of without counting.
+  // One more than is shown tells, without counting, whether there is a next page.
   const found = await listMessages(store, { ...query, limit: query.limit + 1 })
   const messages = found.slice(0, query.limit)
   return { messages, nextBefore: found.length > query.limit ? messages.at(-1)?.id : undefined }
@@ -75,7 +75,7 @@ export async function inboxView(
   const query = listQuery(request.query)
   const { messages, nextBefore } = await page(store, query)
   const total = await countMessages(store, query.search)
-  // A search that finds nothing is no empty inbox.
+  // An inbox is not empty because a search finds nothing.
   const fresh = total === 0 && query.search === undefined
   const matching = query.search === undefined ? '' : total === 1 ? ' matches' : ' match'
   return {
@@ -108,7 +108,7 @@ function inboxUrl(query: { before?: number; search?: string | undefined }): stri
   return text === '' ? '/sandbox' : `/sandbox?${text}`
 }
 
-/** A command that sends a first mail to this appliance, ready to paste but for the API key. */
+/** A command that sends a first mail to this appliance; only the API key must be filled in. */
 async function firstMail(read: Read, request: PageRequest): Promise<string> {
   const body = {
     from: `Posthorn <hello@${(await sendingDomain(read)) ?? 'your-domain.example'}>`,

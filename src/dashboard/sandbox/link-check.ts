@@ -1,27 +1,27 @@
 import { htmlParser } from '../../mime/index.js'
 import { linksInText } from '../../sandbox/index.js'
 
-/** An address that a mail has, with what is wrong with it. */
+/** An address in a mail, with what is wrong with it. */
 export interface CheckedLink {
   url: string
-  /** What a reader sees of it: the text of the link, or of a picture its `alt`. */
+  /** What a reader sees of it: the text of the link, or the `alt` of a picture. */
   shown: string
   where: 'HTML' | 'text' | 'picture'
-  /** In sentences; none: nothing is wrong that can be seen without asking for it. */
+  /** Sentences; none: nothing is wrong that can be seen without asking for the address. */
   faults: string[]
 }
 
-/** All addresses of a mail, as far as a page has room for them. */
+/** The addresses of a mail for which a page has room. */
 export interface LinkCheck {
   links: CheckedLink[]
-  /** How many there are, of which the first `maxLinks` stand in `links`. */
+  /** How many there are; `links` has the first `maxLinks`. */
   total: number
 }
 
 const maxLinks = 100
 const maxShown = 200
 
-/** Every link and picture of a mail, each address once. Nothing is asked for over the network. */
+/** Every link and picture of a mail, each address once. Nothing is asked over the network. */
 export function checkLinks(html: string, text: string): LinkCheck {
   const found = new Map<string, CheckedLink>()
   const add = (
@@ -50,8 +50,8 @@ export function checkLinks(html: string, text: string): LinkCheck {
   const parser = new (htmlParser().Parser)({
     onopentag(tag, { href, src, alt }) {
       if ((tag === 'a' || tag === 'area') && href !== undefined) {
-        // HTML §4.5.1: links do not nest. A new one ends the one before, also where its end tag is
-        // missing.
+        // HTML §4.5.1: links do not nest. A new link ends the one before it, also where that has no
+        // end tag.
         close()
         open = { href, shown: '' }
       }
@@ -70,14 +70,14 @@ export function checkLinks(html: string, text: string): LinkCheck {
     onend: close,
   })
   parser.end(html)
-  // What the HTML has too is judged there.
+  // An address that is also in the HTML is judged there.
   for (const url of linksInText(text)) {
     if (!found.has(`false ${url}`)) add('text', url, '')
   }
   return { links: [...found.values()].slice(0, maxLinks), total: found.size }
 }
 
-// Old mail clients and some gateways cut at about this length.
+// Old mail clients and some gateways cut addresses at about this length.
 const maxUrlChars = 2_000
 const shorteners =
   /(^|\.)(bit\.ly|tinyurl\.com|t\.co|goo\.gl|ow\.ly|is\.gd|buff\.ly|rebrand\.ly|cutt\.ly)$/
@@ -122,7 +122,7 @@ function addressFaults(url: string, where: CheckedLink['where']): string[] {
   }
 }
 
-/** What filters and clients hold against an address of the web. */
+/** What filters and clients dislike about a web address. */
 function webFaults(url: string, thing: string): string[] {
   const parsed = URL.parse(url)
   if (parsed === null) return ['This is not a URL that a client can read.']
@@ -154,13 +154,13 @@ function webFaults(url: string, thing: string): string[] {
   ]
 }
 
-/** As in phishing: it reads as one site and leads to another. */
+/** As in phishing: the text names one site and the link leads to another. */
 function otherHost(href: string, shown: string): string[] {
   const said =
     /^\s*(?:https?:\/\/)?((?:[a-z0-9-]{1,63}\.){1,9}[a-z]{2,24})(?:[/?#:]\S*)?\s*$/i.exec(shown)
   const host = URL.parse(href.trim())?.hostname
   if (said === null || !host) return []
-  // `www.` in front makes no other site, and a shown domain may lead to its own subdomain.
+  // `www.` in front makes no other site, and the link may lead to a subdomain of the shown domain.
   const name = (text: string) => text.toLowerCase().replace(/^www\./, '')
   const wanted = name(said[1] ?? '')
   if (name(host) === wanted || name(host).endsWith(`.${wanted}`)) return []

@@ -3,14 +3,14 @@ import type { SandboxMessage } from '../../sandbox/index.js'
 import { fileSize } from '../format.js'
 import type { CheckTone } from './verdict-words.js'
 
-/** Something that filters, clients or readers hold against a mail, or that is as it should be. */
+/** Something that filters, clients or readers dislike about a mail, or that is as it should be. */
 export interface MailFinding {
   check: string
   tone: CheckTone
   sentence: string
 }
 
-/** What can be seen without asking anybody: size, parts, headers, unsubscribing. The bad ones first. */
+/** What can be seen without asking anybody: size, parts, headers, unsubscribing. The bad findings come first. */
 export function checkMail(message: SandboxMessage): MailFinding[] {
   const found = [
     ...sizeFindings(message),
@@ -29,10 +29,10 @@ const finding = (check: string, tone: CheckTone, sentence: string): MailFinding 
   sentence,
 })
 
-// What of a mail Gmail shows before 'View entire message', in bytes of its HTML, as senders have measured it.
+// How much of a mail Gmail shows before 'View entire message', in bytes of its HTML, as senders have measured it.
 export const gmailClipBytes = 102 * 1024
 
-/** Whether Gmail shows all of it, and whether servers take it. */
+/** Whether Gmail shows the whole mail, and whether servers accept it. */
 function sizeFindings({ content, sizeBytes }: SandboxMessage): MailFinding[] {
   const html = Buffer.byteLength(content.html ?? '')
   if (content.html === undefined) return []
@@ -79,7 +79,7 @@ export function subjectFindings(subject: string): MailFinding[] {
     found.push(finding('Subject', 'bad', 'A variable in the subject was not filled in.'))
   }
   if (
-    // Shorter ones are names and abbreviations.
+    // Shorter words are names and abbreviations.
     letters.length >= 8 &&
     letters === letters.toUpperCase() &&
     letters !== letters.toLowerCase()
@@ -126,9 +126,9 @@ function partFindings({ content }: SandboxMessage): MailFinding[] {
           )
         : finding('Parts', 'good', 'There is HTML, and text for those who read that.'),
     )
-    // Without '<' in a tag: else each '<' of 300,000 in a row would look for its end.
+    // No '<' within a tag: otherwise each '<' of 300,000 in a row would search for its end.
     const words = html.replace(/<[^<>]{0,5000}>/g, ' ').trim().length
-    // A picture of one pixel is a tracking pixel, and no content.
+    // A picture one pixel wide is a tracking pixel, not content.
     if (/<img\b(?![^>]{0,300}\bwidth="1")/i.test(html) && words < 100) {
       found.push(
         finding(
@@ -172,7 +172,7 @@ function partFindings({ content }: SandboxMessage): MailFinding[] {
   return found
 }
 
-/** RFC 5322 §3.6: what must be there, and what may be there once only. */
+/** RFC 5322 §3.6: which headers are required, and which may occur only once. */
 function headerFindings({ content, from }: SandboxMessage): MailFinding[] {
   const has = (name: string) => values(content, name).length
   const found: MailFinding[] = []
@@ -208,7 +208,7 @@ function unsubscribeFindings({ content }: SandboxMessage): MailFinding[] {
   const [post] = values(content, 'List-Unsubscribe-Post')
   const check = 'Unsubscribing'
   if (header === undefined) {
-    // In English, German, French, Spanish and Portuguese, roughly: this only chooses the words of a
+    // English, German, French, Spanish and Portuguese, roughly: this only chooses the words of a
     // hint.
     const link = /unsubscri|abmeld|opt.?out|d[ée]sabonn|cancelar/i.test(
       `${content.html} ${content.text}`,
@@ -263,13 +263,13 @@ function unsubscribeFindings({ content }: SandboxMessage): MailFinding[] {
     : [finding(check, 'good', 'One click unsubscribes, and the signature covers it (RFC 8058).')]
 }
 
-/** The values of all header fields of one name; names are the same in upper and lower case. */
+/** The values of all header fields with one name; upper and lower case are the same. */
 const values = (content: SandboxMessage['content'], name: string) =>
   content.headers
     .filter((one) => one.name.toLowerCase() === name.toLowerCase())
     .map(({ value }) => value)
 
-/** RFC 6376 §3.5: `h=` has the names of the headers that are signed. */
+/** RFC 6376 §3.5: `h=` lists the signed headers. */
 function isSigned(content: SandboxMessage['content'], names: string[]): boolean {
   return values(content, 'DKIM-Signature').some((signature) => {
     const [, list = ''] = /(?:^|;)\s*h\s*=([^;]*)/i.exec(signature) ?? []

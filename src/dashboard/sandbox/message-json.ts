@@ -20,7 +20,7 @@ export function summaryJson(message: SandboxSummary) {
   }
 }
 
-/** `links` are where its HTML leads, in their order, and then those that the text alone has: tests follow them. */
+/** `links` has the links of the HTML in their order, then those that only the text has: tests follow them. */
 export function messageJson(message: SandboxMessage) {
   const { headers, text, html, attachments, incomplete } = message.content
   return {

@@ -9,19 +9,19 @@ import { checkLinks } from './link-check.js'
 import { checkMail } from './mail-check.js'
 import { type Badge, verdictBadges, verdictWords } from './verdict-words.js'
 
-/** What all views of a message have around them. */
+/** What all views of a message show around them. */
 export interface MessageView {
   url: string
-  /** The list that it is in. */
+  /** The list that has the message. */
   back: string
-  /** What else there is of it: its bytes, and in the sandbox's inbox JSON for programs. */
+  /** Links to its other forms: its bytes, and in the sandbox's inbox JSON for programs. */
   actions: { label: string; href: string }[]
   subject: string
   from: string
   to: string
   received: Moment
   badges: Badge[]
-  /** True until the verdicts are there: the page then asks again. */
+  /** True until there are verdicts: the page then asks again. */
   checking: boolean
   notice: string | undefined
   tabs: { label: string; href: string; here: boolean }[]
@@ -37,27 +37,29 @@ const viewNames = [
 
 /** How somebody looks at a message. */
 export interface MessageLook {
-  /** `?view=`; what cannot be read is the first that the message has. */
+  /** `?view=`; an unknown one means the first that the message has. */
   view: string | null
   /** Pictures from elsewhere are shown in the frame. */
   remotePictures: boolean
-  /** What the links answered, where that was asked for. */
+  /** What the links answered, if somebody asked for that. */
   followed?: Followed[]
   /** The address of the inbox. Default: the sandbox's. */
   inbox?: string
 }
 
-// A page that shows more would be slow in the browser; the source has all of it.
+// A longer page would be slow in the browser; the source has everything.
 const maxChars = 30_000
 const maxRecipients = 100
 
-/** Where one of them is saved from. */
+/** The address from which an attachment is saved. */
 export const attachmentPath = (messageUrl: string, index: number) =>
   `${messageUrl}/attachments/${index}`
 
 const sandboxInbox = '/sandbox'
 
-/** One view of a message: what it is goes to the first line of the tabs, what is wrong with it to the last three. */
+/**
+ * One view of a message. The first line of tabs shows what the message is, the last three tabs what is wrong with it.
+ */
 export function messageView(
   message: SandboxMessage,
   raw: Buffer,
@@ -119,7 +121,7 @@ function tabs(message: SandboxMessage): { name: ViewName; label: string }[] {
 type ShowView = (message: SandboxMessage, looked: Looked) => Html
 type Looked = MessageLook & { raw: Buffer; url: string }
 
-// How much of an address is shown: a page of a hundred addresses of two thousand characters would
+// How much of an address is shown: a page with a hundred addresses of two thousand characters would
 // be slow.
 const maxUrlChars = 300
 
@@ -157,7 +159,7 @@ const checkViews = {
       links: links.map((link) => ({
         ...link,
         url: link.url.slice(0, maxUrlChars),
-        // RFC 3986 §3.1: a scheme that runs something is shown and never followed.
+        // RFC 3986 §3.1: an address whose scheme runs something is shown, but is no link.
         href: /^https?:\/\//i.test(link.url) && URL.canParse(link.url) ? link.url : undefined,
         answer: answers.get(link.url),
       })),
@@ -175,7 +177,7 @@ const views: Record<ViewName, ShowView> = {
   text: ({ content }, { url }) =>
     render('sandbox/view-text', { url, ...shortened(content.text ?? '') }),
   source: (_message, { raw, url }) => {
-    // Twice as many bytes, as a character of UTF-8 may have two; only as much as is shown is decoded.
+    // Only as much as is shown is decoded, at two bytes for each character.
     const source = shortened(raw.subarray(0, maxChars * 2).toString('utf8'), raw.length)
     return render('sandbox/view-source', { url, ...source })
   },

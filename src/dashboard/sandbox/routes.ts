@@ -18,7 +18,7 @@ import { type MessageLook, messageView } from './message.js'
 import { messageJson, summaryJson } from './message-json.js'
 import { makeWaitForMessage } from './wait.js'
 
-/** A mail's source is shown as text. Should a browser make more of it, it can run nothing. */
+/** A mail's source is shown as text. If a browser takes it for something else, nothing in it can run. */
 const sourceHeaders = { 'Content-Security-Policy': "default-src 'none'; sandbox" }
 
 interface SandboxDeps {
@@ -43,7 +43,7 @@ export function sandboxRoutes(open: OpenPages, pages: Pages, deps: SandboxDeps):
     }),
   )
 
-  // By `pages`, without the shell: programs get no page around it and no session is looked for.
+  // With `pages`, not with the shell: programs get no page around it and no session is looked for.
   pages.get('/sandbox.json', async ({ query }) => {
     const { messages, nextBefore } = await page(store, listQuery(query))
     return json({ messages: messages.map(summaryJson), nextBefore: nextBefore ?? null })
@@ -69,7 +69,7 @@ export function sandboxRoutes(open: OpenPages, pages: Pages, deps: SandboxDeps):
   )
 
   open.get('/sandbox/:id', 'open', async ({ params, query }: AskedPage) => {
-    // `/sandbox/1.json`: a route's parameter is a whole segment.
+    // The path is `/sandbox/1.json`: a route's parameter is a whole segment.
     const [, number, extension] = /^(\d+)(\.json)?$/.exec(params.id ?? '') ?? []
     const message = await wanted(number, (id) => findMessage(store, id))
     if (extension !== undefined) {
@@ -103,7 +103,7 @@ export function sandboxRoutes(open: OpenPages, pages: Pages, deps: SandboxDeps):
     return { bytes, contentType: 'message/rfc822', headers }
   })
 
-  // Links are followed when somebody asks for it, and never because a mail came or was looked at:
+  // Links are followed only when somebody asks for it, never because a mail came or was looked at:
   // some of them confirm or unsubscribe.
   const follow = async (id: string | undefined) => {
     const message = await wanted(id, (id) => findMessage(store, id))
@@ -124,7 +124,7 @@ export function sandboxRoutes(open: OpenPages, pages: Pages, deps: SandboxDeps):
   })
 }
 
-/** Never in the type that the mail says: a stranger's script would have come from our own origin. */
+/** Never sent with the type that the mail gives: a stranger's script would then come from our own origin. */
 function attachmentPage({ bytes, filename }: { bytes: Buffer; filename: string }) {
   const headers = {
     ...sourceHeaders,
@@ -135,7 +135,7 @@ function attachmentPage({ bytes, filename }: { bytes: Buffer; filename: string }
 }
 
 /**
- * What has this id. A message may go while it is looked at: the inbox keeps only the newest ones.
+ * The message with this id. It may go while it is looked at: the inbox keeps only the newest ones.
  */
 async function wanted<T>(
   id: string | undefined,
@@ -151,7 +151,7 @@ async function wanted<T>(
   return found
 }
 
-/** What a mail's checks say, for the tests of other programs. */
+/** What a mail's checks found, for the tests of other programs. */
 function checksJson(message: SandboxMessage) {
   const { html, text } = message.content
   return {
@@ -161,7 +161,7 @@ function checksJson(message: SandboxMessage) {
   }
 }
 
-/** Errors as JSON too. */
+/** Answers errors as JSON too. */
 async function asJson(work: () => Promise<unknown>): Promise<Page> {
   try {
     return json(await work())

@@ -1,8 +1,8 @@
 import { htmlParser } from '../../mime/index.js'
 
 /**
- * What of HTML and CSS a mail uses, and how often, by the names of caniemail.com: `css-border-radius`,
- * `html-video`, `image-webp`. Names of which no table knows anything may be among them.
+ * Which features of HTML and CSS a mail uses, and how often, by the names of caniemail.com: `css-border-radius`,
+ * `html-video`, `image-webp`. Some of the names may be unknown to every table.
  */
 export function usedFeatures(html: string): Map<string, number> {
   const used = new Map<string, number>()
@@ -38,7 +38,7 @@ const maxStyleChars = 200_000
 // caniemail.com has one page for all of these.
 const semantics =
   /^(article|aside|details|figcaption|figure|footer|header|main|mark|nav|section|summary|time)$/
-// Where caniemail.com names a tag otherwise, or several in one.
+// Tags that caniemail.com calls something else, or has together with others.
 const sameTag: Record<string, string> = {
   ul: 'lists',
   ol: 'lists',
@@ -72,8 +72,8 @@ function tagFeatures(tag: string, attributes: Record<string, string>): string[] 
 const sameImage: Record<string, string> = { jpeg: 'jpg', tif: 'tiff', heic: 'heif' }
 
 /**
- * The picture's type by the end of its address. Many addresses have none, and then nothing is
- * known.
+ * The picture's type, by the end of its address. Many addresses have no such end, and then nothing
+ * is known.
  */
 function imageFeature(src: string): string {
   if (/^\s*data:/i.test(src)) return 'image-base64'
@@ -82,7 +82,7 @@ function imageFeature(src: string): string {
   return `image-${sameImage[type] ?? type}`
 }
 
-// Attributes that caniemail.com has a page for, by its name.
+// Attributes that have a page at caniemail.com, by its name.
 const attributeNames: Record<string, string> = {
   align: 'html-align',
   background: 'html-background',
@@ -122,7 +122,7 @@ function cssFeatures({ kind, text }: CssPiece): string[] {
   return [propertyFeature(property.replace(/^-(webkit|moz|ms)-/, ''), value), ...inValue(value)]
 }
 
-/** An at-rule, and of `@media` what it asks for. */
+/** An at-rule and, for `@media`, what it asks for. */
 function atFeatures(text: string): string[] {
   const [, name = ''] = /^@(?:-\w+-)?([a-z-]+)/i.exec(text) ?? []
   const rule = `css-at-${name.toLowerCase()}`
@@ -136,7 +136,7 @@ function atFeatures(text: string): string[] {
 }
 
 function selectorFeatures(whole: string): string[] {
-  // Bounds the work of the patterns below on a selector that has no end.
+  // Bounds the work of the patterns below on a selector without an end.
   const text = whole.slice(0, 1_000)
   const pseudo = [...text.matchAll(/(::?)([a-z-]+)/gi)].map(([, , name = '']) => name.toLowerCase())
   const element = /^(after|before|first-letter|first-line|marker|placeholder)$/
@@ -151,7 +151,7 @@ function selectorFeatures(whole: string): string[] {
   ]
 }
 
-// A longhand stands with its shorthand where caniemail.com has one page for both.
+// A longhand counts as its shorthand where caniemail.com has one page for both.
 const sameProperty: [RegExp, string][] = [
   [/^(margin|padding)-(top|right|bottom|left)$/, 'css-$1'],
   [/^(margin|padding)-(inline|block)$/, 'css-$1-inline-block'],
@@ -183,7 +183,7 @@ function propertyFeature(property: string, value: string): string {
   return `css-${property}`
 }
 
-// Functions in values that have a page of their own.
+// Functions that have a page of their own.
 const functions: Record<string, string> = {
   calc: 'css-unit-calc',
   clamp: 'css-function-clamp',
@@ -215,19 +215,19 @@ function inValue(value: string): string[] {
     ...(value.includes('!important') ? ['css-important'] : []),
     ...(value === 'initial' ? ['css-unit-initial'] : []),
   ]
-  // Once a declaration, however often it stands there.
+  // Counted once for each declaration, however often it occurs there.
   return [...new Set([...called, ...units, ...words])]
 }
 
-/** What stands before a brace, or between two semicolons. */
+/** The text before a brace, or between two semicolons. */
 interface CssPiece {
   kind: 'at' | 'selector' | 'declaration'
   text: string
 }
 
 /**
- * Takes a style sheet, or the inside of a `style` attribute, apart in one pass, as CSS Syntax 3 §3.3 would: comments
- * left out, strings and brackets whole. Nothing in it is an error: mail has the CSS that it has.
+ * Splits a style sheet, or the inside of a `style` attribute, in one pass, as CSS Syntax 3 §3.3 would: without
+ * comments, with whole strings and brackets. Nothing in it is an error: mails have all kinds of CSS.
  */
 function* cssPieces(css: string): Generator<CssPiece> {
   let text = ''

@@ -1,10 +1,10 @@
 import type { DkimVerdict, Verdicts } from '../../reports/index.js'
 import type { SandboxSummary } from '../../sandbox/index.js'
 
-/** Shown by colour and by sign: good, open to doubt, bad, nothing to say. */
+/** Shown by colour and by sign: good, doubtful, bad, nothing to say. */
 export type CheckTone = 'good' | 'doubt' | 'bad' | 'none'
 
-/** One verdict: what was checked, what came of it, and what that means. */
+/** One verdict: what was checked, the result, and what that means. */
 export interface VerdictWords {
   check: 'DKIM' | 'SPF' | 'DMARC'
   result: string
@@ -14,7 +14,7 @@ export interface VerdictWords {
   info: string
 }
 
-/** Every verdict of a message in plain words, DKIM first. Empty while the checks are to come. */
+/** Every verdict of a message in plain words, DKIM first. Empty until the checks are done. */
 export function verdictWords({ verdicts, remoteAddress }: SandboxSummary): VerdictWords[] {
   if (verdicts === undefined) return []
   const { dkim, spf, dmarc } = verdicts
@@ -42,7 +42,7 @@ export function verdictWords({ verdicts, remoteAddress }: SandboxSummary): Verdi
 
 export type Badge = Pick<VerdictWords, 'check' | 'result' | 'tone'>
 
-/** One badge a check, for the list: of several signatures the best counts, as for DMARC. */
+/** One badge for each check, for the list; of several signatures the best counts, as for DMARC. */
 export function verdictBadges(message: SandboxSummary): Badge[] {
   const words = verdictWords(message)
   // RFC 9989: one signature that passes is enough for DMARC.
@@ -50,14 +50,14 @@ export function verdictBadges(message: SandboxSummary): Badge[] {
   return best === undefined ? [] : [best, ...words.filter(({ check }) => check !== 'DKIM')]
 }
 
-/** `permerror` counts as bad: the record itself has to be mended (RFC 7208 §2.6.7). */
+/** `permerror` counts as bad: the record itself must be corrected (RFC 7208 §2.6.7). */
 function tone(result: string): CheckTone {
   if (result === 'pass') return 'good'
   if (result === 'fail' || result === 'permerror') return 'bad'
   return result === 'none' ? 'none' : 'doubt'
 }
 
-/** The results of RFC 8601 §2.7.1, each with what is the matter. */
+/** A sentence for each result of RFC 8601 §2.7.1, saying what is the matter. */
 function dkimSentence({ result, domain, selector, algorithm, info }: DkimVerdict): string {
   const signature = `The ${algorithm || 'DKIM'} signature by ${domain || 'an unnamed domain'}`
   const record = `${selector}._domainkey.${domain}`
@@ -84,8 +84,8 @@ function dkimSentence({ result, domain, selector, algorithm, info }: DkimVerdict
 }
 
 /**
- * The results of RFC 7208 §2.6. Mail reaches the sandbox from this machine itself, which real
- * receivers never see; the sentence says so where that may be the reason.
+ * A sentence for each result of RFC 7208 §2.6. Mail reaches the sandbox from this machine itself,
+ * which real receivers never see; the sentence says so where that may be the reason.
  */
 function spfSentence({ result, domain }: Verdicts['spf'], address: string): string {
   const here = 'The sandbox sees its own machine as the sender, a receiver the public address.'

@@ -10,22 +10,22 @@ import {
 import type { Store } from '../../store/index.js'
 import { messageId } from './inbox.js'
 
-// A mail takes well under a second; who waits for one that takes longer says so.
+// A mail takes well under a second; a client that waits for a slower one can say so.
 const usualTimeoutMs = 10_000
-// However long somebody asks for: each wait holds one of the places below.
+// The limit, however long a client asks for: each wait holds one of the places below.
 const maxTimeoutMs = 300_000
-// The inbox is written by another thread, so somebody has to ask for its newest mail: one for all that wait.
+// Another thread writes the inbox, so its newest mail has to be asked for: one look serves all that wait.
 const lookEveryMs = 15
-// Mails that came at the same moment may be seen in another order than that of their ids.
+// Mails that came at the same moment may become visible in another order than that of their ids.
 const lookAgainMs = 1_000
-// More are waits that were given up: nothing tells a handler that its client has gone.
+// More than that are waits that were given up: nothing tells a handler that its client has gone.
 const usualMaxWaiting = 1_000
 
 export type WaitForMessage = (query: URLSearchParams) => Promise<SandboxMessage>
 
 /**
- * The newest message that fits `?to=`, `?from=`, `?subject=` and `?after=`, as soon as there is one.
- * After `?timeout=` (milliseconds, or such as `5s`) an `ApiError` says what is in the inbox instead.
+ * The newest message that matches `?to=`, `?from=`, `?subject=` and `?after=`, as soon as there is one. After
+ * `?timeout=` (milliseconds, or such as `5s`) an `ApiError` says what is in the inbox instead.
  */
 export function makeWaitForMessage(
   { store, clock }: { store: Store; clock: Clock },
@@ -46,7 +46,7 @@ export function makeWaitForMessage(
     let seen: number | undefined
     let lookedAt = clock.now()
     for (;;) {
-      // Looked at once more at the very end, so that what comes in the last moment is found.
+      // One more look at the very end finds what comes in the last moment.
       const last = clock.now() >= end
       const id = await newestNow()
       if (last || id !== seen || clock.now() >= lookedAt + lookAgainMs) {
@@ -65,7 +65,7 @@ export function makeWaitForMessage(
       const message = `${maxWaiting} requests wait for mail already; each ends at its timeout`
       throw new ApiError('service_unavailable', message)
     }
-    // Between the check and this there is no `await`, so no other request comes in between.
+    // No `await` between the check and this, so no other request can come in between.
     waiting++
     try {
       const message = await found(filter, clock.now() + timeoutMs)
@@ -77,7 +77,7 @@ export function makeWaitForMessage(
   }
 }
 
-/** The filter of a query; an empty field is none. */
+/** The filter in a query; an empty field counts as absent. */
 function filterOf(query: URLSearchParams): MessageFilter {
   const filter: MessageFilter = {}
   for (const name of ['to', 'from', 'subject'] as const) {
@@ -104,7 +104,7 @@ function timeoutOf(given: string | null): number {
 const wrong = (name: string, expected: string, given: string) =>
   new ApiError('validation_error', `${name}: expected ${expected}, not "${given.slice(0, 100)}"`)
 
-/** Says what did come: a test that waits for the wrong subject is mended at a glance. */
+/** Says what did come, so that a test that waits for the wrong subject is easily mended. */
 async function nothingCame(store: Store, filter: MessageFilter, timeoutMs: number) {
   const last = await listMessages(store, { limit: 5 })
   const wanted = Object.entries(filter).map(([name, value]) => `${name} "${value}"`)

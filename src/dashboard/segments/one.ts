@@ -1,6 +1,12 @@
 import { audienceUses } from '../../broadcasts/index.js'
 import { comparisonsOf } from '../../rules/index.js'
-import { brokenParts, erasedIn, requireSegment, segmentMembers, usesOfSegment } from '../../segments/index.js'
+import {
+  brokenParts,
+  erasedIn,
+  requireSegment,
+  segmentMembers,
+  usesOfSegment,
+} from '../../segments/index.js'
 import { fullName, mailChip } from '../contacts/words.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'

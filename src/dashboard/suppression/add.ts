@@ -21,14 +21,14 @@ import { reasonChoices, scopeChoices } from './view.js'
 interface AddView {
   base: string
   accountId: string
-  /** From a page that offers to add one. */
+  /** The address from a page that offers to add one. */
   email: string
   reasons: typeof reasonChoices
   scopes: typeof scopeChoices
   faults: Faults
 }
 
-/** What came of a file, with the lines that could not be read. */
+/** The result of a file, with the lines that could not be read. */
 interface ImportedView extends SuppressionImportCounts {
   base: string
   filename: string
@@ -42,12 +42,12 @@ const common = { ...operations.given, reason: operations.reason }
 const AddForm = structOf(table({ emails: words(), ...common }))
 const ImportForm = structOf(table({ ...common, trial: maybe(words()) }))
 
-// A list of 100,000 addresses.
+// Enough for a list of 100,000 addresses.
 const maxFileBytes = 8 * 1024 * 1024
-// What of a file's faults a page has room for.
+// How many faults of a file a page has room for.
 const mostFaults = 100
 
-/** Addresses typed in, and a file of another service or of an export. */
+/** Adds typed addresses, and a file from another service or from an export. */
 export function addPages(pages: AccountPages, deps: SuppressionPageDeps): void {
   const viewOf = ({ account, base, query }: Visit, faults: Faults): AddView => {
     const choices = { reasons: reasonChoices, scopes: scopeChoices }
@@ -63,7 +63,7 @@ export function addPages(pages: AccountPages, deps: SuppressionPageDeps): void {
   const adding = { action: 'suppression.write', form: AddForm, again: showAdd } as const
   pages.post('/suppression/new', adding, async ({ account, base, form }) => {
     const { emails, ...how } = form
-    // None of them is taken while one cannot be: the form comes again with all of them in it.
+    // If one of them is wrong none is taken, and the form comes back with all of them.
     const trial = await read(deps, account.id, emails, { ...how, isTrial: true })
     const [wrong] = trial.lines
     if (wrong !== undefined) throw badAddresses(`Line ${wrong.line}: ${wrong.fault}`)
@@ -130,7 +130,7 @@ async function read(
   return { ...counts, lines }
 }
 
-/** A few at a time: what is parsed at once keeps everybody else waiting. */
+/** In small pieces: what is parsed at once keeps everybody else waiting. */
 function* pieces(list: string | Buffer): Generator<Buffer> {
   const bytes = Buffer.from(list)
   for (let at = 0; at < bytes.length; at += 16_384) yield bytes.subarray(at, at + 16_384)

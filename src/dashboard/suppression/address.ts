@@ -19,19 +19,19 @@ import type { Visit } from '../shell/visit.js'
 import type { SuppressionPageDeps } from './deps.js'
 import { addressPage, happeningText, type SuppressionView, suppressionView } from './view.js'
 
-/** All that is known of why an address gets mail or does not. */
+/** All that is known about why an address gets mail or does not. */
 interface AddressView {
   base: string
   accountId: string
   mayWrite: boolean
   mayErase: boolean
   email: string
-  /** What the records come to. */
+  /** What all records together mean. */
   verdict: { text: string; tone: 'good' | 'bad' | 'doubt'; sentence: string }
   records: (SuppressionView & {
-    /** The mail that led to it, as far as it is still there. */
+    /** The mail that led to the record, if it still exists. */
     mail: { url: string; subject: string } | undefined
-    /** What it means, and what to think of before it is lifted. */
+    /** What the record means, and what to consider before it is lifted. */
     sentence: string
   })[]
   history: { at: Moment; text: string; mail: string | undefined }[]
@@ -39,10 +39,10 @@ interface AddressView {
 }
 
 const LiftForm = structOf(table({ email: words(), reason: maybe(operations.reason) }))
-// A person's record grows by a few rows a year; the last ones say most.
+// A person's record grows by a few rows a year; the last ones tell most.
 const mostHistory = 100
 
-/** Why an address is suppressed, or that it is not: with the mail and the reply that caused it. */
+/** Why an address is suppressed, or that it is not, with the mail and the reply that caused it. */
 export function addressPages(pages: AccountPages, deps: SuppressionPageDeps): void {
   const { store, clock } = deps
   const show = async (visit: Visit, faults: Faults): Promise<PageAnswer> => {
@@ -70,10 +70,7 @@ export function addressPages(pages: AccountPages, deps: SuppressionPageDeps): vo
   })
 }
 
-/**
- * The page's values. Subjects of mails that were deleted meanwhile are missing, and with them their
- * links.
- */
+/** The page's values. Deleted mails have no subject here, and therefore no link. */
 async function addressView(
   read: Read,
   visit: Visit,
@@ -126,7 +123,7 @@ async function subjectsOf(read: Read, accountId: string, ids: string[]) {
   return new Map(rows.map(({ id, subject }) => [id, subject]))
 }
 
-/** What all records together come to: one that blocks all mail is enough. */
+/** What all records together mean: one that blocks all mail is enough. */
 function verdictOf(records: readonly Suppression[]): AddressView['verdict'] {
   if (records.some(({ scope }) => scope === 'all')) {
     return { text: 'all mail is held back', tone: 'bad', sentence: 'Nothing is sent to it.' }

@@ -21,7 +21,7 @@ interface SuppressionsView extends BesidePages {
 
 const pageSize = 50
 
-/** Whom the account must not mail, by address. */
+/** The addresses that the account must not mail, in order. */
 export async function listPage(
   { store: { read } }: SuppressionPageDeps,
   visit: Visit,

@@ -6,7 +6,7 @@ import { addressPages } from './address.js'
 import type { SuppressionPageDeps } from './deps.js'
 import { listPage } from './list.js'
 
-/** Whom an account must not mail, and why. */
+/** The addresses that an account must not mail, and why. */
 export function suppressionPages(pages: AccountPages, deps: SuppressionPageDeps): void {
   pages.get('/suppression', 'suppression.read', (visit) => listPage(deps, visit))
   addressPages(pages, deps)

@@ -8,7 +8,7 @@ import type { Tone } from '../shell/parts.js'
 /** A record as its pages show it. */
 export interface SuppressionView {
   email: string
-  /** Where it says why. */
+  /** The page that says why. */
   page: string
   reason: Suppression['reason']
   chip: { text: string; tone: Tone }
@@ -26,7 +26,7 @@ export const reasonChips: Readonly<Record<Suppression['reason'], SuppressionView
   manual: { text: 'by hand', tone: 'none' },
 }
 
-/** Where an address's page is. In the query, as an address may have a slash. */
+/** The page of an address. The query has it, as an address may contain a slash. */
 export const addressPage = (base: string, email: string) =>
   `${base}/suppression/address?email=${encodeURIComponent(email)}`
 
@@ -45,7 +45,7 @@ export function suppressionView(record: Suppression, base: string, now: number):
   }
 }
 
-/** The reasons, for who chooses one. */
+/** The reasons, for whoever chooses one. */
 export const reasonChoices = [
   { value: 'manual', label: 'By hand: they asked for it, or somebody decided it' },
   { value: 'unsubscribe', label: 'Unsubscribed: no marketing, but receipts and the like' },
@@ -53,14 +53,14 @@ export const reasonChoices = [
   { value: 'complaint', label: 'Complained: called mail spam' },
 ]
 
-/** How much is held back, for who chooses. */
+/** How much mail is held back, for whoever chooses. */
 export const scopeChoices = [
   { value: '', label: 'What the reason calls for' },
   { value: 'all', label: 'All mail' },
   { value: 'marketing', label: 'Marketing alone' },
 ]
 
-// How much of a reply an event of the history shows: the whole of it stands with its record.
+// How much of a reply an event of the history shows; the record has all of it.
 const longestNote = 200
 
 const kinds: Readonly<Record<ConsentEvent['kind'], string>> = {
@@ -105,7 +105,7 @@ export function happeningText(
   return note === undefined ? told : `${told} – ${note.slice(0, longestNote)}`
 }
 
-/** Who said it, as people call them. */
+/** Plain names for those who said it. */
 export const sayers: Readonly<Record<string, string>> = {
   recipient: 'themselves',
   server: "the recipient's server",

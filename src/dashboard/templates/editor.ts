@@ -24,7 +24,7 @@ import { type DraftTemplate, previewOf, type TemplatePreview } from './preview.j
 import type { RenderedPages } from './rendered.js'
 import { type AutomationOrigin, originOf } from './way-back.js'
 
-/** `rendered`: keeps previews for as long as a frame needs to ask for them. */
+/** `rendered` keeps previews for as long as a frame needs to ask for them. */
 export interface EditorDeps extends EmailDeps {
   rendered: RenderedPages
   /** Where the account's pictures are served. */
@@ -37,15 +37,15 @@ interface EditorView {
   action: string
   previewAction: string
   framesAt: string
-  /** Those from elsewhere are shown. */
+  /** Pictures from elsewhere are shown. */
   pictures: boolean
   isNew: boolean
   slug: string
   version: number
   draft: DraftTemplate
-  /** The cards of its blocks; undefined where it is HTML. */
+  /** The cards of its blocks; undefined where the template is HTML. */
   blocks: Html | undefined
-  /** The menu of merge tags; of what cannot be changed none. */
+  /** The menu of merge tags; undefined where nothing can be changed. */
   tags: Html | undefined
   preview: TemplatePreview
   faults: Faults
@@ -53,13 +53,13 @@ interface EditorView {
   list: string
   duplicate: string
   versions: string
-  /** A new campaign that begins with it. */
+  /** The address of a new campaign that begins with the template. */
   campaign: string
-  /** Of a new template, the page for the other kind; of one of blocks, what makes HTML of it for good. */
+  /** For a new template the page for the other kind; for one of blocks the page that makes HTML of it for good. */
   otherWay: string
   deletion: { action: string; refusal: string | undefined }
   uses: { name: string; runs: string; warnings: string[] }[]
-  /** Automations that will send it, but do not yet. */
+  /** Automations that will send the template, but do not yet. */
   plans: { name: string; href: string; says: string }[]
   /** The automation from which somebody has come to write its mail. */
   origin: AutomationOrigin | undefined
@@ -74,13 +74,13 @@ const newDocument: DraftTemplate = {
   document: typedOf(firstBlocks),
 }
 
-/** What is to be shown in the place of what is saved. */
+/** What is shown in place of the saved version. */
 interface Typed {
   draft: DraftTemplate
   samples: Samples
 }
 
-// What a new template begins with: it shows a variable and a default.
+// The content of a new template: it shows a variable and a default.
 const sample: DraftTemplate = {
   subject: 'Welcome, {{ name }}',
   html: `<!doctype html>
@@ -94,7 +94,7 @@ const sample: DraftTemplate = {
   textBody: '',
 }
 
-/** A template that is not saved yet, or not at all: of nothing, or a copy (`?from=slug`). */
+/** A template that is not saved yet: an empty one, or a copy (`?from=slug`). */
 export async function showNew(
   deps: EditorDeps,
   visit: Visit,
@@ -128,7 +128,7 @@ export async function showNew(
     otherWay: draft.document === undefined ? `${at}/-/new?with=blocks` : `${at}/-/new`,
     action: `${at}/-/new`,
     previewAction: `${at}/-/new/preview`,
-    // 64 characters are the longest slug.
+    // A slug has at most 64 characters.
     slug: visit.fields.get('slug') ?? (from === undefined ? '' : `${from.slug}-copy`.slice(0, 64)),
     faults: withFault(faults, preview),
     uses: [],
@@ -205,7 +205,7 @@ const draftOf = ({ subject, html, textBody, blocks }: Template): DraftTemplate =
   ...(blocks !== null && { document: typedOf(blocks) }),
 })
 
-/** The cards, where a draft has blocks; what is wrong with them stands beside their fields. */
+/** The cards, where a draft has blocks, with faults beside their fields. */
 async function cards(
   { store, publicUrl }: EditorDeps,
   { account, base, fields, may }: Visit,
@@ -224,12 +224,12 @@ async function cards(
   })
 }
 
-/** What a POST has in its fields; undefined for what has no editor. */
+/** The draft in the fields of a POST; undefined where there is no editor in it. */
 export function typedIn(fields: Form): Typed | undefined {
   const document = documentIn(fields)
   if (document === undefined && fields.get('html') === undefined) return undefined
   const text = (name: string) => (fields.get(name) ?? '').replace(/\r\n/g, '\n')
-  // Two lists of the form, side by side: the n-th sample is of the n-th variable.
+  // The form has two parallel lists: the n-th sample belongs to the n-th variable.
   const paths = fields.all('variable')
   const values = fields.all('sample')
   const samples = Object.fromEntries(paths.map((path, at) => [path, values[at] ?? '']))
@@ -243,7 +243,7 @@ export function typedIn(fields: Form): Typed | undefined {
 const picturesIn = ({ query }: Visit) => query.get('pictures') === 'all'
 
 /**
- * Where the buttons and links of the page lead. No slug begins with '-', so `/-/` is never a
+ * The addresses of the page's buttons and links. No slug begins with '-', so `/-/` is never a
  * template.
  */
 const placesOf = (at: string, slug: string) => ({
@@ -258,7 +258,7 @@ const placesOf = (at: string, slug: string) => ({
 const besideToo = (faults: Faults, { beside }: TemplatePreview): Faults =>
   beside === undefined ? faults : { ...faults, fields: { ...beside, ...faults.fields } }
 
-/** The fault that a save was refused for stands beside its field, with its place. */
+/** Puts the fault for which a save was refused beside its field, with its place. */
 function withFault(faults: Faults, { fault }: TemplatePreview): Faults {
   if (fault?.field === undefined || faults === noFaults) return faults
   const { field, where, message } = fault
@@ -282,7 +282,7 @@ const plannedBy =
         : 'has it in its draft: once that is in force, it sends what you save',
   })
 
-/** Why it cannot be deleted now; undefined: it can. */
+/** Why the template cannot be deleted now; undefined: it can. */
 function refusalOf(senders: readonly string[]): string | undefined {
   if (senders.length === 0) return undefined
   const names = senders.map((name) => `"${name}"`).join(', ')

@@ -39,6 +39,6 @@ export async function showTemplates({ store }: EmailDeps, visit: Visit): Promise
   )
 }
 
-/** The automations that send it, two by name. */
+/** The automations that send the template, two by name. */
 const usedBy = (automations: string[]) =>
   automations.length === 0 ? html`<span class="quiet">No automation</span>` : listed(automations, 2)

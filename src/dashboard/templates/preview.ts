@@ -17,20 +17,20 @@ import type { TypedDocument } from '../blocks/form.js'
 import { type CardFaults, faultsOfCards } from '../blocks/typed-faults.js'
 import type { RenderedPages } from './rendered.js'
 
-/** What is in the editor's fields. */
+/** The content of the editor's fields. */
 export interface DraftTemplate {
   subject: string
   html: string
   textBody: string
-  /** In place of the HTML, which is then made of them. */
+  /** The blocks, from which the HTML is then made. */
   document?: TypedDocument | undefined
 }
 
-/** What a draft makes of its sample values, or why it makes nothing. */
+/** A draft rendered with its sample values, or why it could not be rendered. */
 export interface TemplatePreview {
   /** Each variable that the draft names, with its sample value. */
   variables: { path: string; value: string }[]
-  /** More than a form has room for are not asked for. */
+  /** The number of variables for which the form has no room. */
   otherVariables: number
   fault: FaultView | undefined
   /** Which of its blocks have it, by the names of the form's fields. */
@@ -38,7 +38,7 @@ export interface TemplatePreview {
   mail: TriedMail | undefined
 }
 
-/** What is wrong with a draft, with its place for the editor. */
+/** What is wrong with a draft, and where, for the editor. */
 export interface FaultView {
   /** The name of the field. */
   field: 'subject' | 'html' | 'textBody' | undefined
@@ -46,14 +46,14 @@ export interface FaultView {
   message: string
   line: number
   column: number
-  /** The line it is in. */
+  /** The line with the fault. */
   excerpt: string | undefined
 }
 
-/** What a draft makes of its sample values. */
+/** A draft rendered with its sample values. */
 export interface TriedMail {
   subject: string
-  /** What an inbox shows behind the subject. */
+  /** What an inbox shows after the subject. */
   snippet: string
   /** The id by which the frame is found. */
   id: string
@@ -61,7 +61,7 @@ export interface TriedMail {
   ownText: boolean
   size: number
   hasRemotePictures: boolean
-  /** Gmail cuts what is longer (102 kB). */
+  /** Gmail cuts longer mails (102 kB). */
   isClipped: boolean
 }
 
@@ -92,7 +92,7 @@ export async function previewOf(
   accountId: string,
   written: DraftTemplate,
   samples: Samples,
-  /** Makes of the HTML what arrives; by default the tags that each copy fills in stand in it as they are written. */
+  /** Turns the HTML into what arrives; without it, tags that each copy fills in are shown as written. */
   arriving?: (html: string) => Promise<string>,
 ): Promise<TemplatePreview> {
   const compiled = await compiledDraft(deps, accountId, written)
@@ -102,7 +102,7 @@ export async function previewOf(
   const { subject, html } = draft
   const unsaved = { accountId, subject, html, textBody: draft.textBody || null, versionId: null }
   const read = await readDraft(renderer, accountId, unsaved)
-  // While the draft cannot be read, the fields of the samples stay as they were.
+  // While the draft cannot be read, the fields for samples stay as they were.
   const named = read.fault === undefined ? read.paths : Object.keys(samples)
   const asked = named.filter((path) => !isCopyTag(path))
   const guessedSample = makeGuesses(`${subject}\n${html}\n${draft.textBody}`)
@@ -132,7 +132,7 @@ export async function previewOf(
   }
 }
 
-/** The mail's figures. A text that is made out of the HTML is shown as recipients get it. */
+/** The mail's figures. A text part made from the HTML is shown as recipients get it. */
 function mailView({ subject, html, text }: Rendered): Omit<TriedMail, 'id'> {
   const plain = text ?? textOfHtml(html).text
   const size = Buffer.byteLength(html)
@@ -147,12 +147,12 @@ function mailView({ subject, html, text }: Rendered): Omit<TriedMail, 'id'> {
   }
 }
 
-/** `user.name` is a field of an object; a sample that is JSON is that value, so that lists can be shown. */
+/** `user.name` is a field of an object. A sample that is JSON becomes that value, so that lists can be shown. */
 export function filledIn(
   variables: readonly { path: string; value: string }[],
 ): Record<string, unknown> {
   const all: Record<string, unknown> = Object.create(null)
-  // `user` before `user.name`: what is written for the whole is there, and its fields go into it.
+  // `user` comes before `user.name`: the object's own sample is there first, and its fields are added to it.
   for (const { path, value } of variables.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
     if (value === '') continue
     const names = path.split('.')
@@ -160,7 +160,7 @@ export function filledIn(
     let at = all
     for (const name of names.slice(0, -1)) {
       const found = Object.hasOwn(at, name) ? at[name] : undefined
-      // Without a prototype: a variable may be named `constructor`.
+      // Without a prototype, as a variable may be named `constructor`.
       const inside = isRecord(found) ? found : Object.create(null)
       at[name] = inside
       at = inside
@@ -171,11 +171,11 @@ export function filledIn(
   return all
 }
 
-/** An object with fields, and no list. */
+/** An object with fields, not a list. */
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-// '007' and '1.50' are texts: a number would be printed otherwise.
+// '007' and '1.50' stay texts: as numbers they would be printed differently.
 function sampleValue(text: string): unknown {
   if (!/^\s*[[{]|^(true|false|null|-?\d+(\.\d+)?)$/.test(text)) return text
   try {
@@ -210,7 +210,7 @@ const nameOf = {
 } as const
 const excerptChars = 100
 
-/** A fault with its field, and so much of its line as a page has room for. */
+/** A fault with its field, and as much of its line as a page has room for. */
 function shownFault(
   draft: DraftTemplate,
   { part, message, line = 0, column = 0 }: TemplateFault,
@@ -230,16 +230,16 @@ function shownFault(
   }
 }
 
-// A list with more fields is none that somebody wrote by hand.
+// Nobody writes a list with more fields by hand.
 const mostFields = 50
 const loop = /\{%-?\s*(?:for|tablerow)\s+([\w-]+)\s+in\s+([\w.-]+)/g
-// Bounded, and begun at the beginning of a word alone: a picture in base64 is one word of 100,000 letters.
+// Bounded, and only from the beginning of a word: a picture in base64 is one word of 100,000 letters.
 const fieldOfItem = /(?<![\w-])([\w-]{1,64})\.([\w-]{1,64})(?![\w-])/g
 
 /**
- * Sample values for the variables of a template, until somebody says what they are: `user.name` is 'Name', and
- * what a loop goes through is a list with one item, which has the fields that the loop takes of it. The source is
- * read once, whatever number of variables is asked for.
+ * Sample values for the variables of a template, until somebody types others. `user.name` becomes 'Name'. A variable
+ * that a loop goes through becomes a list with one item that has the fields used in the loop. The source is read once,
+ * however many variables are asked for.
  */
 export function makeGuesses(source: string): (path: string) => string {
   const itemsOf = new Map<string, Set<string>>()

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { frame, type PageAnswer } from '../shell/answer.js'
 
-/** HTML that was made for somebody to look at: a frame asks for it by its id, a moment later. */
+/** HTML that was made for somebody to look at; a frame asks for it by its id a moment later. */
 export interface RenderedPages {
   keep(accountId: string, html: string): string
-  /** Undefined for what is forgotten, or another account's. */
+  /** Undefined for HTML that is forgotten, or another account's. */
   find(accountId: string, id: string): string | undefined
 }
 
@@ -13,15 +13,15 @@ const maxChars = 16 * 1024 * 1024
 const maxPages = 500
 
 /**
- * What is not saved has no address of its own, and a frame needs one: `srcdoc` would be under the page's own
- * rules, which forbid the styles that every mail has. The oldest are forgotten; the page then makes them again.
+ * An unsaved draft has no address of its own, and a frame needs one: `srcdoc` would be under the page's own rules,
+ * which forbid the styles that every mail has. The oldest are forgotten; the page then makes them again.
  */
 export function makeRenderedPages(): RenderedPages {
   const kept = new Map<string, { accountId: string; html: string }>()
   let chars = 0
   return {
     keep(accountId, html) {
-      // Cannot be guessed. It is checked against the account all the same.
+      // Nobody can guess the id. It is checked against the account all the same.
       const id = randomBytes(12).toString('base64url')
       kept.set(id, { accountId, html })
       chars += html.length
@@ -39,13 +39,13 @@ export function makeRenderedPages(): RenderedPages {
   }
 }
 
-/** What recipients see, in a frame; with `dark` in the query as on a dark screen. */
+/** What recipients see, in a frame; with `dark` in the query, as on a dark screen. */
 export const sampleFrame = (html: string, query: URLSearchParams): PageAnswer =>
   frame(query.has('dark') ? inTheDark(html) : html)
 
 /**
  * The HTML as a reader with a dark screen sees it: its rules for dark screens always hold, those
- * for light ones never. A page cannot choose the colour scheme of a frame, hence this.
+ * for light ones never. This is needed because a page cannot choose the colour scheme of a frame.
  */
 export function inTheDark(html: string): string {
   const chosen = html

@@ -30,7 +30,7 @@ import { inTheDark } from './rendered.js'
 import { showVersion, showVersions } from './versions.js'
 import { templateAgain } from './way-back.js'
 
-// Room for HTML and text at their longest: a form writes each byte of them as up to three.
+// Room for the longest HTML and text: a form may write each byte as three.
 const maxBodyBytes = 2 * 1024 * 1024
 
 const { parts, slug } = operations
@@ -45,7 +45,8 @@ export function templatePages(pages: AccountPages, deps: EditorDeps): void {
   editorPages(pages, deps)
   versionPages(pages, deps)
   testPages(pages, deps)
-  // A document of its own, as a frame needs an address; in the page itself the HTML would be ours (`mime/frame.ts`).
+  // A document of its own, because a frame needs an address; within the page the HTML would have our rights
+  // (`mime/frame.ts`).
   pages.get('/templates/-/rendered/:id', 'templates.read', async ({ account, params, query }) => {
     const html = deps.rendered.find(account.id, params.id ?? '')
     if (html === undefined) throw new ApiError('not_found', 'This preview is over: make it again')
@@ -55,9 +56,7 @@ export function templatePages(pages: AccountPages, deps: EditorDeps): void {
   })
 }
 
-/**
- * Refuses what an account may not do that has not paid: it looks and sends, and changes nothing.
- */
+/** Refuses changes by an account that has not paid: it may look and send, but change nothing. */
 const open = async ({ store, plans }: EmailDeps, { account }: Visit<unknown>) =>
   checkOpen(await readBilling(store.read, plans, account.id))
 
@@ -119,7 +118,7 @@ function editorPages(pages: AccountPages, deps: EditorDeps): void {
         document === undefined ? { html: form.html } : { blocks: checkedDocument(document) }
       const before = await findTemplate(read, account.id, params.slug ?? '')
       const { slug } = before
-      // Two people may edit at once: the second one to save is told, and nobody's text is lost.
+      // Two people may edit at once: whoever saves second is told, and nobody's text is lost.
       if (form.base !== String(before.version)) {
         const message = `Version ${before.version} was saved meanwhile. What you typed is below: look at the versions, and save again if yours is to follow`
         throw new ApiError('conflict', message)
@@ -176,7 +175,7 @@ function editorPages(pages: AccountPages, deps: EditorDeps): void {
     { action: 'templates.write', again: (visit, faults) => showEditor(deps, visit, faults) },
     async ({ account, base, params }) => {
       const { slug } = await findTemplate(read, account.id, params.slug ?? '')
-      // A run that comes to the step later would find nothing to send.
+      // Otherwise a run that comes to such a step later would find nothing to send.
       await refuseTemplateInUse(read, account.id, slug)
       await deleteTemplate(deps, account.id, slug)
       return redirect(`${base}/templates`, {
@@ -198,7 +197,7 @@ function versionPages(pages: AccountPages, deps: EditorDeps): void {
     async (visit) => {
       await open(deps, visit)
       const { account, base, form, params } = visit
-      // What is no number is no version.
+      // A text that is no number names no version.
       const version = /^\d{1,9}$/.test(form.version) ? Number(form.version) : 0
       const restored = await restoreVersion(deps, account.id, params.slug ?? '', version)
       const { slug } = restored

@@ -47,11 +47,11 @@ export async function showVersions({ store }: EmailDeps, visit: Visit): Promise<
   )
 }
 
-// What a page has room for; of a text that is all new the rest says nothing more.
+// As many as a page has room for; in a text that is all new the rest tells nothing more.
 const mostLines = 300
 const mostChars = 30_000
 
-/** One version: what it changed of another one (`?against=`), by default of the one before. */
+/** One version, and what it changed compared with another (`?against=`), by default the one before. */
 export async function showVersion({ store }: EmailDeps, visit: Visit): Promise<PageAnswer> {
   const { account, base, params, query, now } = visit
   const { slug = '' } = params
@@ -90,7 +90,7 @@ export async function showVersion({ store }: EmailDeps, visit: Visit): Promise<P
   )
 }
 
-/** A version's number; undefined for what is none. */
+/** A version's number; undefined for any other text. */
 const versionIn = (text: string | null) =>
   text !== null && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined
 
@@ -112,7 +112,7 @@ function partsOf(before: Template, after: Template) {
     .map(({ label, lines }) => ({ label, diff: shownDiff(lines) }))
 }
 
-/** The differences, as far as a page has room. */
+/** The differences for which a page has room. */
 function shownDiff(lines: readonly Difference[]): HtmlContent {
   let chars = 0
   let room = 0
@@ -125,12 +125,12 @@ function shownDiff(lines: readonly Difference[]): HtmlContent {
   return html`${lines.slice(0, room).map(shownLine)}${rest > 0 && html`<span class="gap">${plural(rest, 'line')} more</span>`}`
 }
 
-/** One line; very long ones, as minified HTML has, are cut. */
+/** One line of the difference; a very long one, as in minified HTML, is cut. */
 function shownLine(one: Difference): HtmlContent {
   if (one.kind === 'gap')
     return html`<span class="gap">${plural(one.lines, 'line')} as before</span>`
   const line = one.line.length > 500 ? `${one.line.slice(0, 500)}…` : one.line
-  // The words are for readers of the screen, who see no colour.
+  // The words are for people with screen readers, who see no colour.
   if (one.kind === 'added') return html`<ins><span class="hidden">added: </span>${line}\n</ins>`
   if (one.kind === 'removed') return html`<del><span class="hidden">removed: </span>${line}\n</del>`
   return html`<span>${line}\n</span>`

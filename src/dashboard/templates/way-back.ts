@@ -5,8 +5,8 @@ import { linkTo } from '../shell/listing.js'
 import type { Visit } from '../shell/visit.js'
 
 /*
- * Whoever writes the mails of an automation comes from it to each template, and goes back. The address says from which by its id
- * alone, `?for=…`, so that it leads nowhere but to an automation of the same account.
+ * Whoever writes the mails of an automation comes from it to each template, and goes back. The address names the
+ * automation only by its id, `?for=…`, so that it can lead only to an automation of the same account.
  */
 
 export interface AutomationOrigin {
@@ -17,7 +17,7 @@ export interface AutomationOrigin {
 
 type Asked = Pick<Visit<unknown>, 'account' | 'base' | 'fields' | 'query'>
 
-/** The automation that an address or a form names; undefined for none, or one that is not this account's. */
+/** The automation that an address or a form names; undefined for none, or one of another account. */
 export async function originOf(read: Read, visit: Asked): Promise<AutomationOrigin | undefined> {
   const id = namedIn(visit)
   if (id === '') return undefined
@@ -38,6 +38,6 @@ const namedIn = ({ fields, query }: Pick<Asked, 'fields' | 'query'>) =>
 export const templatePath = (base: string, slug: string, automationId?: string): string =>
   linkTo(`${base}/templates/${slug}`, { for: automationId })
 
-/** The same after something was done there. */
+/** The template's page again, after an action there. */
 export const templateAgain = ({ base, fields, query }: Asked, slug: string): string =>
   templatePath(base, slug, namedIn({ fields, query }) || undefined)

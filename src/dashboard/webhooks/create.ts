@@ -10,7 +10,7 @@ import type { Visit } from '../shell/visit.js'
 import type { WebhookPageDeps } from './deps.js'
 import { eventChoices } from './events.js'
 
-/** The form, with what was typed when it comes again. */
+/** The form, with what was typed when it is shown again. */
 interface CreateView {
   base: string
   accountId: string
@@ -27,7 +27,7 @@ export interface SecretView {
   url: string
   target: string
   secret: string
-  /** What else is to be known, such as how long the secret before it still signs. */
+  /** What else to know, such as how long the earlier secret still signs. */
   remark: string
 }
 
@@ -57,7 +57,7 @@ export function createPages(
   const options = { action: 'webhooks.write', form: CreateForm, sudo: true, again: show } as const
   pages.post('/webhooks/new', options, async ({ account, base, form }) => {
     const { url, events } = form
-    // A new resolver, without an answer of a moment ago: people mend the DNS and try again.
+    // A new resolver, which remembers no answer of a moment ago: people correct the DNS and try again.
     const guard = { resolver: deps.openResolver(), allow: deps.allow }
     const made = await once.run(form.once, async () => {
       await refuseEndpoint(deps.store.read, plans, account.id)

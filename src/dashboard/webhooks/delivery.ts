@@ -13,9 +13,9 @@ interface OneDeliveryView {
   mayReplay: boolean
   endpoint: EndpointView
   delivery: DeliveryView
-  /** The mail that it tells of; undefined where it tells of something else. */
+  /** The mail that the event is about; undefined where it is about something else. */
   email: string | undefined
-  /** The body, laid out. */
+  /** The body, indented. */
   request: string
   status: number | null
   response: string
@@ -32,7 +32,7 @@ export function deliveryPages(pages: AccountPages, deps: WebhookPageDeps): void 
     const endpoint = endpointView(found, base, now)
     const number = deliveryNumber(params.delivery)
     const one = await findDelivery(read, account.id, found.id, number)
-    // Laid out to be read; what was sent are the same bytes without the spaces.
+    // Indented for people; the sent bytes are the same without the spaces.
     const parsed = storedJson(one.body)
     const mayWrite = visit.may('webhooks.write')
     const view: OneDeliveryView = {
@@ -51,9 +51,9 @@ export function deliveryPages(pages: AccountPages, deps: WebhookPageDeps): void 
   })
 }
 
-/** A delivery's number as it stands in a path; throws a 404 for what is none. */
+/** A delivery's number in a path; throws a 404 for anything else. */
 export function deliveryNumber(text: string | undefined): number {
-  // 15 digits: every one is a whole number that JavaScript tells from its neighbours.
+  // JavaScript represents every whole number of 15 digits exactly.
   if (text !== undefined && /^\d{1,15}$/.test(text)) return Number(text)
   throw new ApiError('not_found', 'There is no such delivery of this webhook')
 }

@@ -11,7 +11,7 @@ export interface WebhookPageDeps {
   clock: Clock
   key: ApplianceKey
   plans: Plans
-  /** A new one for each look, which remembers no answer of a moment ago. */
+  /** Makes a resolver for each look, so that no answer of a moment ago is remembered. */
   openResolver: () => Resolver
   /** `webhooks.allow`. */
   allow: readonly string[]

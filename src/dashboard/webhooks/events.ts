@@ -1,6 +1,6 @@
 import { type WebhookEvent, webhookEvents } from '../../webhooks/index.js'
 
-/** What each event tells of. */
+/** What each event reports. */
 const words: Readonly<Record<WebhookEvent, string>> = {
   'email.sent': 'The first attempt to deliver a mail was made; once a mail',
   'email.delivered': 'A receiving server took it',
@@ -12,7 +12,7 @@ const words: Readonly<Record<WebhookEvent, string>> = {
   'email.received': 'A mail came in that a rule leads to webhooks',
 }
 
-/** The events, for who chooses some. */
+/** The events, for whoever chooses some. */
 export const eventChoices = webhookEvents.map((value) => ({
   value,
   label: value,

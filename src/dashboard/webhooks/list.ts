@@ -25,7 +25,7 @@ export async function listPage(
   visit: Visit,
 ): Promise<PageAnswer> {
   const { account, base, query, now } = visit
-  // The cursor is signed for this list of this account: another one's leads nowhere.
+  // The cursor is signed for this list of this account: one of another account does not work.
   const scope = `webhooks page ${account.id}`
   const { rows, ...beside } = await listOf({ path: `${base}/webhooks`, query }, async (cursor) => {
     const after = cursor === undefined ? undefined : idInCursor(cursor, scope)

@@ -22,7 +22,7 @@ interface OneWebhookView extends BesidePages {
   failedOnly: boolean
   enabled: boolean
   deliveries: DeliveryView[]
-  /** Why the newest of them that failed did. */
+  /** Why the newest failed delivery failed. */
   why: { id: number; text: string; error: string } | undefined
   /** How much a replay sends, in words; undefined: everything arrived. */
   notArrived: string | undefined
@@ -31,7 +31,7 @@ interface OneWebhookView extends BesidePages {
 
 const pageSize = 50
 
-/** An endpoint: how it does, and what went there, 50 to a page. */
+/** An endpoint: its state, and what was sent there, 50 to a page. */
 export async function showEndpoint(
   { store: { read } }: Pick<WebhookPageDeps, 'store'>,
   visit: Visit,
@@ -47,7 +47,7 @@ export async function showEndpoint(
   )
   const endpoint = endpointView(found, base, now, deliveries.find(isRetried))
   const notArrived = await countNotArrived(read, found.id)
-  // The newest come first, so that the oldest of each mail stays.
+  // The newest come first, so that the map keeps the oldest of each mail.
   const waiting = deliveries.filter(({ outcome }) => outcome === 'waiting')
   const firstOf = new Map(waiting.map(({ emailId, id }) => [emailId, id]))
   const view: OneWebhookView = {
@@ -72,10 +72,10 @@ export function oneWebhookPages(pages: AccountPages, deps: WebhookPageDeps): voi
   pages.get('/webhooks/:id', 'webhooks.read', (visit) => showEndpoint(deps, visit, noFaults))
 }
 
-/** It waits after an attempt that failed. */
+/** The delivery waits after a failed attempt. */
 const isRetried = ({ outcome, attempts }: WebhookDelivery) => outcome === 'waiting' && attempts > 0
 
-/** Explains the newest failure of the page: the others are mostly of the same cause. */
+/** Explains the newest failure of the page: the others mostly have the same cause. */
 function whyOf(deliveries: readonly WebhookDelivery[]): OneWebhookView['why'] {
   const failed = deliveries.find(({ outcome }) => outcome === 'failed')
   const text = failed && whyNot(failed)

@@ -11,7 +11,7 @@ import { showEndpoint } from './one.js'
 import { type EndpointView, endpointView } from './view.js'
 import { whyNot } from './why.js'
 
-/** What came of the test event. */
+/** The result of the test event. */
 interface TriedView {
   endpoint: EndpointView
   isTaken: boolean
@@ -75,7 +75,7 @@ export function resendPages(pages: AccountPages, deps: WebhookPageDeps): void {
   })
 }
 
-/** Both numbers, one of them alone for a single delivery, or none for all that did not arrive. */
+/** Both numbers; one of them for a single delivery; or none for all that did not arrive. */
 function rangeIn({ from, to, failedOnly }: (typeof ReplayForm)['TYPE']): 'failed' | DeliveryRange {
   const [first, last] = [from?.trim() || to?.trim(), to?.trim() || from?.trim()]
   if (first === undefined || last === undefined) return 'failed'

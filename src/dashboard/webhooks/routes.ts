@@ -8,9 +8,9 @@ import { oneWebhookPages } from './one.js'
 import { resendPages } from './resend.js'
 import { settingsPages } from './settings.js'
 
-/** An account's webhooks: the endpoints, what went there, and sending it again. */
+/** An account's webhooks: the endpoints, what was sent to them, and sending it again. */
 export function webhookPages(pages: AccountPages, deps: WebhookPageDeps): void {
-  // One for all: creating and rotating both show a secret that is made once.
+  // Shared by both pages, as creating and rotating each show a secret that must be made only once.
   const once = makeOnce()
   pages.get('/webhooks', 'webhooks.read', (visit) => listPage(deps, visit))
   createPages(pages, { ...deps, once })

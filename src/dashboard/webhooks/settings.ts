@@ -21,7 +21,7 @@ import type { WebhookPageDeps } from './deps.js'
 import { eventChoices } from './events.js'
 import { type EndpointView, endpointView } from './view.js'
 
-/** The page's values; `once` goes along in the form that makes a new secret. */
+/** The page's values; `once` is sent with the form that makes a new secret. */
 interface SettingsView {
   accountId: string
   endpoint: EndpointView
@@ -30,7 +30,7 @@ interface SettingsView {
   events: typeof eventChoices
   overlaps: typeof overlaps
   values: { url: string; events: readonly string[] }
-  /** What a deletion takes along. */
+  /** What a deletion also deletes. */
   deletion: string
   faults: Faults
 }
@@ -44,7 +44,7 @@ const overlaps = [
   { value: '604800', label: 'For a week' },
 ]
 
-// Counting on would read an index of a million rows for a sentence.
+// Counting further would read an index of a million rows for one sentence.
 const mostCounted = 10_000
 const shownRequests = (requests: number) =>
   requests > mostCounted
@@ -55,7 +55,7 @@ const ChangeForm = structOf(table({ url: operations.url, events: operations.even
 const overlap = oneOf(overlaps.map(({ value }) => value))
 const RotateForm = structOf(table({ overlap, once: words() }))
 
-/** URL, events, secret, and the end of an endpoint. */
+/** An endpoint's URL, events and secret, and its deletion. */
 export function settingsPages(
   pages: AccountPages,
   deps: WebhookPageDeps & { once: FormTokens },
@@ -106,7 +106,7 @@ export function settingsPages(
     const { id, url } = await endpointOf(visit)
     const overlapMs = Number(form.overlap) * 1_000
     const rotate = () => rotateSecret(deps, account.id, id, overlapMs)
-    // A reload of the answer would make another secret, which nobody would keep.
+    // Reloading the answer would make another secret, which nobody would keep.
     const { secret, oldSecretUntil } = await once.run(form.once, rotate)
     const until = oldSecretUntil === null ? undefined : isoTime(oldSecretUntil)
     const view: SecretView = {
@@ -132,7 +132,7 @@ export function settingsPages(
   ] as const) {
     pages.post(`/webhooks/:id/${name}`, common, async (visit) => {
       const { id } = await endpointOf(visit)
-      // The overview page tells by these words that somebody has disabled it on purpose.
+      // The overview page recognises by this value that somebody disabled the endpoint on purpose.
       await updateEndpoint(deps, visit.account.id, id, { enabled }, 'account')
       const audit = { action: `webhook.${name}`, target: id }
       return redirect(`${visit.base}/webhooks/${id}`, { flash, audit })

@@ -7,20 +7,20 @@ import type { Tone } from '../shell/parts.js'
 export interface EndpointView {
   id: string
   url: string
-  /** The beginning of a URL that may have 2,048 characters. */
+  /** The beginning of its URL, which may have 2,048 characters. */
   title: string
-  /** Where its page is. */
+  /** The address of its page. */
   page: string
   state: { text: string; tone: Tone }
   /** What the state means; empty where all is well. */
   sentence: string
   events: string
   created: Moment
-  /** Until when the secret before the last one signs too. */
+  /** Until when the earlier secret signs too. */
   oldSecretUntil: string | undefined
 }
 
-/** `retried`: what waits there after an attempt that failed. */
+/** `retried`: a delivery that waits after a failed attempt. */
 export function endpointView(
   endpoint: WebhookEndpoint,
   base: string,
@@ -43,15 +43,15 @@ export function endpointView(
   }
 }
 
-// Two lines of a heading.
+// As much as fits into two lines of a heading.
 const longestTitle = 90
 
 const titleOf = (url: string) =>
   url.length > longestTitle ? `${url.slice(0, longestTitle)}…` : url
 
 /**
- * A state in a word, with a sentence where it is not plain. `failures` are events that were dropped
- * after all attempts; before that an endpoint may be failing already.
+ * A state in a word, with a sentence where the word is not plain. `failures` are events that were
+ * dropped after all attempts; an endpoint may be failing already before that.
  */
 function stateOf(
   { enabled, failures, failingSince, disabledBecause, eventsNotKept }: WebhookEndpoint,
@@ -84,9 +84,9 @@ export interface DeliveryView {
   event: string
   state: { text: string; tone: Tone }
   attempts: number
-  /** What came back last, in a word. */
+  /** The last answer, in a word. */
   answer: string
-  /** When it ended; of what waits, when it is tried next. */
+  /** When the delivery ended; for one that waits, when it is tried next. */
   at: Moment | undefined
   next: string | undefined
   tried: Moment | undefined
@@ -100,10 +100,10 @@ const states: Readonly<Record<WebhookDelivery['outcome'], DeliveryView['state']>
   waiting: { text: 'waiting', tone: 'none' },
 }
 
-// Errors may name an address and a certificate; the delivery's own page has the whole.
+// Errors may name an address and a certificate; the delivery's own page has all of it.
 const longestAnswer = 80
 
-/** `firstOfMail`: the number of the oldest request that waits of the same mail. */
+/** `firstOfMail`: the number of the oldest waiting request about the same mail. */
 export function deliveryView(
   { id, event, outcome, attempts, status, error, at, triedAt, createdAt }: WebhookDelivery,
   endpointPage: string,
@@ -119,8 +119,8 @@ export function deliveryView(
     page: `${endpointPage}/deliveries/${id}`,
     answer: (status === null ? (error ?? '') : `HTTP ${status}`).slice(0, longestAnswer),
     at: isWaiting ? undefined : moment(at, now),
-    // Requests about one mail go out one after the other, so that 'delivered' is never told before
-    // 'sent'.
+    // Requests about one mail are sent one after the other, so that no receiver gets 'delivered'
+    // before 'sent'.
     next: !isWaiting
       ? undefined
       : firstOfMail !== undefined && firstOfMail < id
@@ -131,6 +131,6 @@ export function deliveryView(
   }
 }
 
-/** Rounded up: who waits as long as told does not come too early. */
+/** Rounded up, so that whoever waits that long does not come too early. */
 const waitingFor = (ms: number) =>
   ms <= 0 ? 'any moment' : `next attempt in ${Math.ceil(ms / 1_000)} s`

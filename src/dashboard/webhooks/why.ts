@@ -2,7 +2,7 @@ import type { WebhookCause } from '../../store/index.js'
 import type { WebhookDelivery } from '../../webhooks/index.js'
 import { plural } from '../format.js'
 
-/** Why a webhook did not arrive and what to do, by what came back last; undefined for what did. */
+/** Why a webhook did not arrive and what to do, by the last answer; undefined for one that arrived. */
 export function whyNot({
   outcome,
   status,
@@ -22,12 +22,12 @@ export function whyNot({
   return (cause === null ? undefined : byCause[cause]) ?? noAnswer
 }
 
-// RFC 9110 §15: what the status of an answer says of the one who gave it.
+// RFC 9110 §15: what a status says about whoever answered with it.
 function byStatus(status: number): string {
   if (status >= 300 && status < 400) {
     return 'Your server leads elsewhere, and redirects are not followed. Set the URL that it leads to.'
   }
-  // Most verify a body that was parsed and written again, whose bytes are others.
+  // Most such receivers verify a body that was parsed and written again, so its bytes differ.
   if (status === 401 || status === 403) {
     return 'Your server refuses the request. Does it verify the signature with the secret of this endpoint, and over the bytes of the body as they came?'
   }

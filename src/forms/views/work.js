@@ -1,6 +1,6 @@
-// What a browser does before it sends in a form that is careful: it looks for a number with which the SHA-256 of stamp,
-// address and number begins with so many zero bits (`forms/work.ts`). Without script the form is sent in as it is, and
-// waits its turn. The hash is computed here, as pages without TLS have no `crypto.subtle`.
+// What a browser does before it sends in a careful form: it looks for a number with which the SHA-256 of stamp, address
+// and number begins with enough zero bits (`forms/work.ts`). Without script the form is sent in as it is, and waits its
+// turn. The hash is computed here because pages without TLS have no `crypto.subtle`.
 const isPrime = (n) => {
   for (let by = 2; by * by <= n; by++) if (n % by === 0) return false
   return true
@@ -59,7 +59,7 @@ function firstWord(text) {
 async function workFor(text, bits) {
   for (let number = 0; ; number++) {
     if (Math.clz32(firstWord(`${text} ${number}`)) >= bits) return number
-    // The page stays alive meanwhile.
+    // The page stays responsive meanwhile.
     if (number % 5000 === 4999) await new Promise((resolve) => setTimeout(resolve))
   }
 }
@@ -72,7 +72,7 @@ for (const form of document.querySelectorAll('form[data-work]')) {
     form.setAttribute('aria-busy', String(isBusy))
     if (status) status.textContent = isBusy ? status.dataset.working : ''
   }
-  // Who comes back by the browser's button may send it again.
+  // Whoever comes back by the browser's button may send the form again.
   window.addEventListener('pageshow', () => tell(false))
   form.addEventListener('submit', async (event) => {
     event.preventDefault()

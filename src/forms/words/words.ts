@@ -1,4 +1,4 @@
-/** Everything that who fills in a form reads, in one language. `account` is the account's name. */
+/** Everything that people who fill in a form read, in one language. `account` is the account's name. */
 export interface FormWords {
   /** BCP 47. */
   language: string
@@ -9,7 +9,7 @@ export interface FormWords {
   choose: string
   optional: string
   submit: string
-  /** What stands at a field that has to be filled in, or in which nothing fits that can be chosen. */
+  /** Shown at a required field, or at a choice with a value that is not offered. */
   missing: string
   noNumber: string
   noDate: string
@@ -18,26 +18,26 @@ export interface FormWords {
   /** What a new form asks people to agree to. */
   consent: string
   agree: string
-  /** While the browser works for a form that is careful. */
+  /** Shown while the browser works for a careful form. */
   working: string
-  /** The page of one button between a form elsewhere, or one that was open for long, and its effect. */
+  /** The page with one button between a form elsewhere, or one that was open for long, and its effect. */
   check: {
     title: string
     line: string
-    /** To who pressed it sooner than people do. */
+    /** For somebody who pressed the button sooner than people do. */
     again: string
     button: string
   }
-  /** After it was sent in. */
+  /** Shown after the form was sent in. */
   sent: { title: string; lines: string[] }
-  /** Behind the link of the mail. */
+  /** Shown behind the mail's link. */
   confirm: { title(account: string): string; line(account: string): string; button: string }
   confirmed: { title: string; line(account: string): string }
-  /** Behind a link that was confirmed, to who gets nothing by it any more; `again` leads to the form. */
+  /** Behind a confirmed link, for somebody who no longer gets anything by it; `again` leads to the form. */
   lapsed: { title: string; line(account: string): string; again: string }
   later: { title: string; line: string }
   gone: { title: string; lines: string[] }
-  /** At an address of a form that there is not. */
+  /** Shown at an address without a form. */
   noForm: { title: string; lines: string[] }
   mail: {
     subject(account: string): string

@@ -1,6 +1,6 @@
 /**
- * Clients in other languages than ours, printed from the same document as `client/types.ts`: a core written by hand, in
- * its language, and the types and methods that the document gives. Only the build opens this folder (`bin/pack-clients`).
+ * Clients in other languages than ours, printed from the same document as `client/types.ts`: a hand-written core in its
+ * language, and the types and methods of the document. Only the build opens this folder (`bin/pack-clients`).
  */
 export { printGo } from './go.js'
 export { type ClientModel, modelOf } from './operations.js'

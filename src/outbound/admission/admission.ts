@@ -191,8 +191,7 @@ export function makeAdmission(options: AdmissionOptions): Admission {
     standAnew,
     reshape(data) {
       shaping.reload(data)
-      // The new files may put a domain into another site, so sites are worked out anew, also for what stands in
-      // line.
+      // The new files may put a domain into another site, so sites are worked out anew, also for mail in line.
       forgetRoutes()
       lanes.forgetSites()
       standAnew()

@@ -33,7 +33,7 @@ export function choose(
       // Another server may have room, another domain of the same account has none.
       if (!refusal.isOfServer || passed.length === mostLooked) break
     }
-    // Those behind them are looked at the next time.
+    // The streams behind them are looked at the next time.
     for (const stream of passed) {
       streams.delete(stream)
       streams.add(stream)

@@ -190,7 +190,7 @@ const known = (at: number) => (at === never ? undefined : at)
 // For a site at which nothing stands.
 const nowhere: ReadonlySet<Path> = new Set()
 
-/** The paths at which anything stands, by their keys and by their sites, and what stands there. */
+/** The paths at which streams stand, by their keys and by their sites, and the streams themselves. */
 function makePathRegistry() {
   const paths = new Map<string, Path>()
   const bySite = new Map<string, Set<Path>>()

@@ -36,7 +36,7 @@ export interface Lane {
   readonly name: string
   /** For `lane-streams.ts` alone. */
   streams: Stream | Map<string, Stream> | undefined
-  /** Where its mail goes, as far as it was looked up, and when that was. */
+  /** The site of its mail, where it was looked up, and when that was. */
   site: SiteName | undefined
   /** The server that its mail last connected to, or will first (`serverOf`). */
   server: string | undefined

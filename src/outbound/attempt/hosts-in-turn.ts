@@ -67,7 +67,7 @@ export async function sendInTurn(
     while (acquired !== undefined) {
       if ('failure' in acquired) {
         results.push(resultOfFailure(acquired, claimed.lane))
-        // When a session in the clear was tried, that was one host alone.
+        // A try in the clear was with one host only, so the others are still to be tried.
         if (!inClear || isOver(trail, cut)) break
         inClear = false
         acquired = await connections.acquire(target, trail)

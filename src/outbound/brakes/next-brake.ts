@@ -2,7 +2,7 @@ import { isoTime } from '../../clock/index.js'
 import type { SiteBrakeRow } from '../../store/index.js'
 import { lasts, type Policy } from '../shaping/index.js'
 
-/** A brake as it is kept. */
+/** The stored state of a brake. */
 export type Brake = Omit<SiteBrakeRow, 'site' | 'source'>
 
 /** What climbed over the usual. */

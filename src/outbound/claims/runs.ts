@@ -13,7 +13,7 @@ import type { Ahead } from './ahead.js'
 import type { ReachabilityRecord } from './reachability.js'
 import { makeRecorder, type Recorded } from './recorder.js'
 
-/** Attempts under way, each from its claim until what came of it is written. */
+/** Attempts under way, each from its claim until its result is written. */
 export interface Runs {
   begin(stream: Stream, delivery: Claimed, slot: DeliverySlot): void
   /**

@@ -165,7 +165,7 @@ const closing = '\u{F0001}'
 // closed.
 const liquidTag = /\{\{[^{}]{0,500}\}\}|\{%[^%]{0,500}%\}/g
 
-/** HTML to text, but for its tags, which the converter must neither wrap nor unescape. */
+/** Converts HTML to text, but keeps its tags, which the converter must neither wrap nor unescape. */
 function textTemplateOf(html: string): string {
   // Equal tags have one number, so that a link whose words are its target is written once.
   const tags: string[] = []

@@ -25,7 +25,7 @@ const windowBytes = 192 * 1024
 // recipient at the same time.
 const maxHtmlBytes = 2 * 1024 * 1024
 
-/** A stretch of the stored body, or what stands in its place. */
+/** A stretch of the stored body, or the bytes that replace it. */
 type Segment = { from: number; to: number } | Buffer
 
 /**

@@ -29,7 +29,7 @@ export interface Routes {
   forgetRoutes(): void
 }
 
-// Not host names, so nobody's tables fit them.
+// These are not host names, so no table of shaping.toml fits them.
 const siteNamed = (key: string): SiteName => ({
   key,
   provider: undefined,

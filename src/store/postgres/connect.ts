@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import pg from 'pg'
 
-/** Numbers and booleans as SQLite gives them: every number of the appliance fits a JavaScript number. */
+/** Numbers and booleans as SQLite returns them: every number of the appliance fits a JavaScript number. */
 const numberTypes = [
   pg.types.builtins.INT8,
   pg.types.builtins.INT4,
@@ -20,19 +20,19 @@ const types: pg.CustomTypesConfig = {
 const settings = [
   // With the default of 4 for spinning disks the planner reads the logs whole instead of by their indexes.
   'random_page_cost=1.1',
-  // A transaction that hangs keeps vacuum from removing dead rows, and its rows from who takes over: of a machine that is gone
-  // the server hears nothing at all.
+  // A transaction that hangs keeps vacuum from removing dead rows, and keeps its rows from a node that takes over:
+  // the server does not notice that a machine is gone.
   'idle_in_transaction_session_timeout=20000',
   'tcp_keepalives_idle=10',
   'tcp_keepalives_interval=5',
   'tcp_keepalives_count=3',
   'synchronous_commit=on',
   'client_encoding=UTF8',
-  // No statement is long enough to gain by being compiled.
+  // No statement runs long enough to gain from compilation.
   'jit=off',
 ]
 
-/** Where the database is: what `pg` takes, as parts of a URL `postgres://user@host:port/database`. */
+/** Where the database is, in the form of `pg`, from a URL `postgres://user@host:port/database`. */
 export function connectionTo(
   url: string,
   { readOnly, node }: { readOnly: boolean; node?: number },
@@ -40,7 +40,7 @@ export function connectionTo(
   const own = [
     ...settings,
     ...(readOnly ? ['default_transaction_read_only=on'] : []),
-    // Whose the rows are that it puts in (`ownNode` in `fragments.ts`).
+    // The node to which the rows that it inserts belong (`ownNode` in `fragments.ts`).
     ...(node === undefined ? [] : [`posthorn.node=${node}`]),
   ]
   return {
@@ -53,7 +53,10 @@ export function connectionTo(
   }
 }
 
-/** A connection that asks `passwordFile` for the password when it is made; that of its address where nothing can be read. */
+/**
+ * A connection that reads the password from `passwordFile` when it is made, or takes that of its URL where the file
+ * cannot be read.
+ */
 export function clientReading(passwordFile: string | undefined): typeof pg.Client {
   if (passwordFile === undefined) return pg.Client
   const file = passwordFile
@@ -65,13 +68,13 @@ export function clientReading(passwordFile: string | undefined): typeof pg.Clien
         const text = await readFile(file, 'utf8').catch(() => '')
         return text.replace(/\r?\n$/, '') || (known ?? undefined)
       }
-      // As `pg` has it: hidden, and written over by what was answered.
+      // As in `pg`: hidden, and overwritten by the answer.
       Object.defineProperty(this, 'password', { value: ask, writable: true, configurable: true })
     }
   }
 }
 
-/** Who writes `sslmode=require` means what PostgreSQL's own programs do: `pg` would take it for `verify-full`. */
+/** `sslmode=require` should mean what PostgreSQL's own programs do: `pg` would take it for `verify-full`. */
 function asLibpqReads(url: string): string {
   return /[?&]sslmode=/.test(url) ? `${url}&uselibpqcompat=true` : url
 }

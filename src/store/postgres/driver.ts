@@ -31,11 +31,11 @@ export type OnRows = (table: string) => void
 
 interface Told {
   onRows?: OnRows
-  /** A log was asked for that is not whole yet as far as it goes. */
+  /** Called when a query asked for a log that is not complete up to its end. */
   onPartly?: () => void
 }
 
-/** Kysely over one connection, or over a pool for queries that are no transaction. */
+/** Kysely over one connection, or over a pool for queries outside of transactions. */
 export function kyselyOver<T>(queries: Queries, told: Told = {}): Kysely<T> {
   const connection = new NamingConnection(queries, told)
   const dialect: Dialect = {
@@ -54,7 +54,7 @@ class PostgresCompiler extends PostgresQueryCompiler {
     super.visitRaw(inWordsOf(postgresWords, node))
   }
 
-  /** Migrations say types as SQLite has them. */
+  /** Migrations are written with SQLite's types. */
   protected override visitColumnDefinition(node: ColumnDefinitionNode): void {
     const { dataType, autoIncrement } = node
     const name = DataTypeNode.is(dataType) ? dataType.dataType : undefined
@@ -70,7 +70,7 @@ class PostgresCompiler extends PostgresQueryCompiler {
     })
   }
 
-  /** It has no empty list; SQLite says that nothing is in one. */
+  /** PostgreSQL has no empty list; in SQLite nothing is in one. */
   protected override visitBinaryOperation(node: BinaryOperationNode): void {
     const { operator, rightOperand } = node
     const isList = PrimitiveValueListNode.is(rightOperand) || ValueListNode.is(rightOperand)
@@ -79,7 +79,7 @@ class PostgresCompiler extends PostgresQueryCompiler {
   }
 }
 
-/** Transactions are the writer's; Kysely's own are for migrations alone, which have a connection to themselves. */
+/** The writer makes transactions; Kysely's own are only for migrations, which have a connection of their own. */
 class ThisConnectionDriver implements Driver {
   readonly #connection: NamingConnection
 
@@ -118,10 +118,10 @@ interface Statement {
   json: readonly number[]
 }
 
-// A named statement is parsed once a connection, and kept there until it ends.
+// A named statement is parsed once for each connection, and kept there until that ends.
 const mostNames = 1_000
 
-/** Statements are named, so that the server parses each of them once; those that are one of very many are not. */
+/** Statements are named, so that the server parses each of them once; statements with very many variants are not. */
 class NamingConnection implements DatabaseConnection, Runner {
   readonly engine = 'postgres'
   readonly #wholeLogs: ReturnType<typeof watchLogs>
@@ -175,7 +175,7 @@ class NamingConnection implements DatabaseConnection, Runner {
       })
     const result = await ask(known).catch(async (stale: unknown) => {
       if (!isStale(stale)) throw stale
-      // Others that wait for an answer to it may have named it anew already.
+      // Others that wait for its answer may already have given it a new name.
       const now = this.#known.get(text)
       const renamed = now === known || now === undefined ? this.#note(text) : now
       return await ask(renamed).catch((error: unknown) => {

@@ -1,8 +1,8 @@
 import type { StoreTrouble } from '../trouble.js'
 
 /**
- * What an error of PostgreSQL, or of the way to it, means; undefined for another one. Classes of SQLSTATE are those of
- * PostgreSQL's manual, appendix A.
+ * What an error of PostgreSQL, or of the connection to it, means; undefined for other errors. The classes of SQLSTATE
+ * are those of PostgreSQL's manual, appendix A.
  */
 export function troubleOf(error: unknown): StoreTrouble | undefined {
   if (error instanceof FencedError) return { kind: 'failing', passes: true }
@@ -18,17 +18,19 @@ export function troubleOf(error: unknown): StoreTrouble | undefined {
 }
 
 /**
- * The server refuses this statement to whoever asks it, as rights or a table were taken away: no item is at fault, and
- * another connection is no better.
+ * The server refuses this statement on any connection, because rights or a table were taken away: no item is at
+ * fault, and another connection is no better.
  */
 export const isRefused = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && refused.test(String(error.code))
 
-/** Whatever its code: who was told so has no connection any more. */
+/** Whatever its code, this error means that the connection is gone. */
 const endsConnection = (error: unknown): boolean =>
   error instanceof Error && 'severity' in error && /^(FATAL|PANIC)$/.test(String(error.severity))
 
-/** Others have ended the epoch of this appliance: it is not to change anything any more. It has to end, and start anew. */
+/**
+ * Others have ended the epoch of this appliance: it must not change anything any more. It has to end, and start anew.
+ */
 export class FencedError extends Error {
   constructor({ number, epoch }: { number: number; epoch: number }) {
     super(`Others have taken node ${number} for dead: its epoch ${epoch} is over`)
@@ -41,8 +43,8 @@ export const isRetried = (error: unknown): boolean =>
   (error instanceof Error && 'code' in error && /^(40001|40P01|55P03)$/.test(String(error.code)))
 
 /**
- * Another release has added a column since the statement was parsed, which asks for all of a table: it is good under another
- * name.
+ * Another release has added a column since this statement, which selects all columns of a table, was parsed: it works
+ * under another name.
  */
 export const isStale = (error: unknown): boolean =>
   error instanceof Error &&
@@ -50,7 +52,7 @@ export const isStale = (error: unknown): boolean =>
   error.code === '0A000' &&
   /^cached plan must not change result type/.test(error.message)
 
-/** A statement of a transaction in which another one has failed. */
+/** The statement's transaction has already failed at another statement. */
 export const isInFailed = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === '25P02'
 
@@ -61,7 +63,9 @@ export function causeOfRetry(error: unknown): 'serialization' | 'deadlock' | 'ta
   return isDeadlock ? 'deadlock' : 'serialization'
 }
 
-/** A key is there already: the work's own fault, or that of another transaction's which it could not see. */
+/**
+ * A key exists already: either the work's own fault, or the row of another transaction, which the work could not see.
+ */
 export const isTaken = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === '23505'
 
@@ -73,16 +77,16 @@ const kinds: readonly (readonly [StoreTrouble['kind'], RegExp])[] = [
   ['failing', /^(08|53|57P|58|XX)/],
 ]
 
-// 42501 and 42P01: no right to a table, or no such table, as while a backup is put back.
+// 42501 and 42P01: no right to a table, or no such table, for example while a backup is restored.
 const refused = /^(42501|42P01|3F000)$/
-// 25006: the server has become a standby, which takes no writes.
+// 25006: the server has become a standby, which accepts no writes.
 const passing = /^(08|28|3D|53|57P|58|25006|40001|40P01|42501|42P01|3F000|55P03|XX00[12])/
 const damaged = /^XX00[12]$/
 const socketCodes = /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)/
-// What `pg` says of a connection of its own that is gone; it gives these errors no code.
+// What `pg` says when its own connection is gone; it gives these errors no code.
 const lostConnection =
   /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|Query read timeout|Cannot use a pool after)/
 
-/** An SQLSTATE has five signs; codes of Node begin with E. */
+/** An SQLSTATE has five characters; codes of Node begin with E. */
 const isState = (error: unknown, code: string): boolean =>
   error instanceof Error && 'severity' in error && /^[0-9A-Z]{5}$/.test(code)

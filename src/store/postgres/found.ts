@@ -19,7 +19,7 @@ export async function findPostgres(url: string): Promise<FoundDatabase> {
   })
 }
 
-/** See `livingNodes` in `index.ts`: by the columns that the table has had from the beginning. */
+/** See `livingNodes` in `index.ts`: it uses only columns that the table has had from the beginning. */
 export async function livingNodes(url: string): Promise<LivingNode[]> {
   return await looking(url, async (db) => {
     if (!(await tablesOf(db)).includes('nodes')) return []
@@ -31,7 +31,7 @@ export async function livingNodes(url: string): Promise<LivingNode[]> {
   })
 }
 
-/** How its schema stands to a release with the migrations `known`. */
+/** How its schema relates to a release with the migrations `known`. */
 export async function readPostgresState(url: string, known: KnownSchema): Promise<SchemaState> {
   return await looking(url, async (db) => {
     const tables = await tablesOf(db)
@@ -62,7 +62,7 @@ export async function readPostgresState(url: string, known: KnownSchema): Promis
   })
 }
 
-/** A release of before may have made the table without it. */
+/** An earlier release may have made the table without the column. */
 async function hasColumn(db: Kysely<Tables>, table: string, column: string): Promise<boolean> {
   const all = await db.introspection.getTables()
   return all.some(
@@ -73,7 +73,7 @@ async function hasColumn(db: Kysely<Tables>, table: string, column: string): Pro
 const tablesOf = async (db: Kysely<Tables>) =>
   (await db.introspection.getTables({ withInternalKyselyTables: true })).map(({ name }) => name)
 
-/** Whoever starts something wants to know why it is not there, and not which class of error that is. */
+/** Whoever starts something wants to know why the server is not there, and not the class of the error. */
 export async function looking<T>(
   url: string,
   look: (db: Kysely<Tables>) => Promise<T>,
@@ -81,12 +81,12 @@ export async function looking<T>(
   try {
     return await withConnection(url, look)
   } catch (cause) {
-    // Of several hosts none was found: what the first has said.
+    // None of several hosts was found: tells what the first one said.
     const said = messageOf(cause instanceof ApiError ? (cause.cause ?? cause) : cause)
     const called = databaseCalled({ dataDir: '', url })
     const status = exitStatus.failed
     const advice = serverAdvice(cause) ?? 'see whether it runs, and whether this machine reaches it'
-    // What the library says where it was given none helps nobody, and is not handed on.
+    // The library's message for a missing password helps nobody, so it is replaced.
     if (/^SASL.*password must be/.test(said)) {
       throw new OperatorError(`${called} cannot be asked: it wants a password`, { status, advice })
     }

@@ -3,7 +3,10 @@ import { unusable } from '../fault.js'
 import type { Read, Tables } from '../schema/index.js'
 import { kyselyOver } from './driver.js'
 
-/** Answers nothing, as the server is away by `why`: for who goes on with all that needs no database. */
+/**
+ * Answers no query, because the server is away by `why`: for callers that go on with everything that needs no
+ * database.
+ */
 export function answeringNothing(why: unknown): Read {
   const query = async () => {
     throw unusable(why)

@@ -14,9 +14,9 @@ import { makeWriter } from './writer.js'
 
 // Queries of a thread that run at once; the others wait.
 const mostReaders = 4
-/** The tables in which the appliance writes every some seconds that it is alive, and holds the database. */
+/** The tables in which the appliance writes every few seconds that it is alive and holds the database. */
 const signsOfLife = ['appliance', 'nodes']
-// A process that gives no signs of life asks for others' commits this often, and only while somebody wants to know.
+// A process without signs of life asks for others' commits this often, and only while somebody wants to know.
 const askedEveryMs = 250
 
 /** Opens the database of `url`, which `migrateStore` has made or brought up to date. */
@@ -34,7 +34,8 @@ export async function openPostgres(options: StoreOptions & { url: string }): Pro
     noteTransaction: turns.noteTransaction,
   })
   const readers = openReaders(server, options)
-  // What looks at a log once a commit has not seen all of it while somebody else's numbers were under way.
+  // A reader that looks at a log after each commit has not seen all of it while another transaction's numbers were
+  // under way.
   let partly = 0
   const read = kyselyOver<Tables>(readers, { onPartly: () => void partly++ })
   const first = async (query: string) => {
@@ -54,7 +55,7 @@ export async function openPostgres(options: StoreOptions & { url: string }): Pro
     gather: writer.gather,
     node,
     ids: makeIds(clock, writersOfNode(node.number, options.slot), last),
-    // The server does so by itself.
+    // The server makes checkpoints by itself.
     checkpoint: async () => {},
     commits: () => turns.commits().deeds + foreign() + partly,
     deeds: () => turns.commits().deeds + foreign(),
@@ -87,7 +88,7 @@ function watch(turns: Pick<WriteTurns, 'noteChange' | 'noteCommit'>) {
   }
 }
 
-/** Some connections that read, to the server that takes writes: it alone has all that was committed. */
+/** Some connections that read, to the server that accepts writes: only that has everything that was committed. */
 function openReaders(
   server: Server,
   { onFault, wayThere }: Pick<StoreOptions, 'onFault' | 'wayThere'>,
@@ -96,7 +97,7 @@ function openReaders(
   let losses: number | undefined
   const current = () => {
     if (pool !== undefined && losses === server.losses()) return pool
-    // What is under way there fails by itself.
+    // Queries under way there fail by themselves.
     void pool?.end().catch(() => {})
     losses = server.losses()
     const { Client } = server
@@ -105,13 +106,13 @@ function openReaders(
       reportFault(error, onFault)
       server.lostBy(error)
     })
-    // One that is asked just then tells it to who asked; said to nobody, it would end the thread.
+    // A running query reports the error to its caller; without a listener it would end the thread.
     pool.on('connect', (client) => client.on('error', () => {}))
     return pool
   }
   const query = async (...asked: Parameters<pg.Pool['query']>) => {
     try {
-      // One that is free is good while others are refused, as after a change of the password.
+      // A free connection still works while new ones are refused, as after a change of the password.
       if (pool === undefined || losses !== server.losses() || pool.idleCount === 0)
         await server.ready()
       return await server.answered(() => ask(server, current(), wayThere, asked))
@@ -130,7 +131,7 @@ function openReaders(
   }
 }
 
-/** Where all of its connections are in use it waits for one. */
+/** Asks on a connection; where all are in use it waits for one. */
 async function ask(
   server: Pick<Server, 'unconnected'>,
   pool: pg.Pool,
@@ -147,7 +148,7 @@ async function ask(
   try {
     return await client.query(...asked)
   } catch (error) {
-    // One that the server has told is no fault of the connection.
+    // An error that the server reports is not a fault of the connection.
     if (!(error instanceof pg.DatabaseError)) lost = error instanceof Error ? error : new Error()
     throw error
   } finally {
@@ -156,8 +157,8 @@ async function ask(
 }
 
 /**
- * Another number some time after a commit of another process: the server is asked now and then, while somebody asks here.
- * One of them may be missed after a transaction of our own of which nobody knows whether it began.
+ * Another number some time after a commit of another process: the server is asked from time to time, while somebody
+ * asks here. A commit may be missed after a transaction of our own of which nobody knows whether it began.
  */
 function countForeign(
   readers: Queries,
@@ -172,7 +173,7 @@ function countForeign(
     )
     const next = rows[0]?.next
     if (next === undefined) return
-    // The appliance's own are counted as they are committed, and its signs of life are no news.
+    // The appliance's own commits are counted when they happen, and its signs of life do not count.
     const others = next - transactions().begun
     first ??= others
     known = Math.max(known, others - first)
@@ -181,7 +182,7 @@ function countForeign(
     const now = performance.now()
     if (now - askedAt >= askedEveryMs) {
       askedAt = now
-      // Whoever asks again is told then; a server that is away has no news.
+      // The next question gets the answer; a server that is away has no news.
       ask().catch(() => {})
     }
     return known

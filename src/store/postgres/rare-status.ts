@@ -2,17 +2,18 @@ import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../schema/index.js'
 
 /*
- * A row that changes in no column of any index is written beside its old one, and no index hears of it (a HOT update).
- * SQLite knows indexes by a condition alone: a mail that goes well changes its status twice, and is in none of those by its
- * status before or after. PostgreSQL counts the column of a condition as one of the index. So here these indexes are of a
- * column that has the status of few mails, and nothing of all others: it stays as it is while a mail goes well.
+ * A row that changes in no indexed column is written beside its old version, and no index is touched (a HOT update).
+ * For SQLite a column in the condition of an index does not count: a mail that goes well changes its status twice,
+ * and is never in an index by status. PostgreSQL counts a condition's column as part of the index. So here these
+ * indexes are on a column that has the status of few mails and is null for all others: it does not change while a
+ * mail goes well.
  */
 const statusOfFew = sql`rare_status text collate "C" generated always as
   (case when status in ('scheduled', 'bounced', 'failed', 'cancelled', 'suppressed') then status end) stored`
-// Room in each page for the rows that a mail becomes.
+// Room in each page for the later versions of a mail's row.
 const fillfactor = sql`fillfactor = 70`
 
-/** Once a database, with the words of `schema/emails.ts` but for the column. */
+/** Called once for a database; the indexes are those of `schema/emails.ts`, with another column. */
 export async function quietenMails(db: Kysely<Tables>): Promise<void> {
   const { rows } = await sql`
     select from information_schema.columns where table_schema = current_schema() and table_name = 'emails'

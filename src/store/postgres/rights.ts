@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Read } from '../schema/index.js'
 
-/** A table in which this role may not do what an appliance does; undefined: it may everywhere. */
+/** A table in which this role lacks rights that an appliance needs; undefined: it has them everywhere. */
 export async function refusedTable(read: Read): Promise<string | undefined> {
   const { rows } = await sql<{ relname: string }>`
     select relname from pg_class

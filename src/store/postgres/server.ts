@@ -7,12 +7,12 @@ import { clientReading, connectionTo } from './connect.js'
 import { kyselyOver } from './driver.js'
 import { isRefused, isRetried, troubleOf } from './errors.js'
 
-// A question that has no answer for so long is a reason to ask whether the server is there at all.
+// A query without an answer for so long is a reason to ask whether the server is there at all.
 const patienceMs = 600
 const lookEveryMs = 200
-// To connect and to be answered `select`, of a server that is well but busy.
+// The time that a healthy but busy server needs to accept a connection and to answer `select`.
 const probeMs = 1_200
-// So long nobody looks again for one that was not found: who asks meanwhile is refused at once.
+// For so long nobody looks again for a server that was not found: callers are refused at once.
 const awayMs = 250
 
 interface Asked {
@@ -22,24 +22,27 @@ interface Asked {
 
 /** The server that takes writes, of one or several hosts, as a thread knows it. */
 export interface Server {
-  /** Settings of a connection to it, and what is made by them. */
+  /** The settings of a connection to it, and the class that makes one. */
   config(options: { readOnly: boolean }): pg.ClientConfig
   readonly Client: typeof pg.Client
-  /** Another number after each loss: connections of before it are of no use, whichever host it is now. */
+  /** Another number after each loss: earlier connections are of no use, whichever host it is now. */
   losses(): number
-  /** Resolves when it is there, as far as is known. Rejects with a 503 at once where it was not found a moment ago. */
+  /**
+   * Resolves when the server is there, as far as is known. Rejects with a 503 at once where it was not found a moment
+   * ago.
+   */
   ready(): Promise<void>
-  /** The answer of `ask`; rejects when it comes after no time at which the server still answers anybody. */
+  /** The answer of `ask`; rejects when none comes and the server does not answer anybody any more. */
   answered<T>(ask: () => Promise<T>): Promise<T>
-  /** Whether the error says that the connection is of no use any more; then the server is looked for. */
+  /** Whether the error says that the connection is of no use any more; then the server is searched for. */
   lostBy(error: unknown): boolean
-  /** The 503 for who got no connection, whatever the server says of it: those that are there may go on. */
+  /** The 503 for a caller that got no connection, whatever the server says: existing connections may go on. */
   unconnected(error: unknown): Error
 }
 
 /**
- * The way to the database of `url`, which may name several hosts: the one that takes writes is looked for, and again
- * after each loss, as a failover makes another one of them the primary.
+ * The way to the database of `url`, which may name several hosts: the one that accepts writes is searched for, and
+ * again after each loss, because a failover makes another one the primary.
  */
 export function openServer(
   { url, passwordFile }: { url: string; passwordFile?: string | undefined },
@@ -126,7 +129,7 @@ export function openServer(
     },
     lostBy(error) {
       if (isUnusable(error)) return true
-      // What lost against another transaction runs again, on the same server.
+      // A transaction that lost against another one runs again, on the same server.
       if (troubleOf(error)?.passes !== true || isRetried(error) || isRefused(error)) return false
       lose()
       return true
@@ -140,7 +143,7 @@ export function openServer(
   }
 }
 
-/** A connection of one's own to `url`, for what makes tables; ended when `work` has. */
+/** A separate connection to `url`, for code that makes tables; it ends after `work`. */
 export async function withConnection<T>(
   url: string,
   work: (db: Kysely<Tables>) => Promise<T>,
@@ -149,7 +152,7 @@ export async function withConnection<T>(
   await server.ready()
   const client = new pg.Client(server.config({ readOnly: false }))
   try {
-    // Where it is refused the library leaves the way there open, by which the process would go on.
+    // When the connection is refused, the library leaves its socket open, which would keep the process running.
     await client.connect()
     return await work(kyselyOver<Tables>(client))
   } finally {
@@ -165,7 +168,10 @@ export function addressesOf(url: string): string[] {
   return hosts.split(',').map((host) => `${before}${host}${after}`)
 }
 
-/** Rejects where it does not answer in time, or takes no writes: a standby, or a primary that was made read-only. */
+/**
+ * Rejects where the server does not answer in time, or accepts no writes: a standby, or a primary that was made
+ * read-only.
+ */
 async function requireWritable(Client: typeof pg.Client, url: string): Promise<void> {
   const client = new Client({
     ...connectionTo(url, { readOnly: false }),
@@ -180,12 +186,12 @@ async function requireWritable(Client: typeof pg.Client, url: string): Promise<v
     )
     if (rows[0]?.refuses === 1) throw new Standby(client.host)
   } finally {
-    // Whoever does not answer does not say goodbye either.
+    // A server that does not answer does not close the connection properly either.
     client.end().catch(() => {})
   }
 }
 
-/** A server that takes no writes. Code as of a statement that it would refuse. */
+/** A server that accepts no writes. The code is that of a statement that it would refuse. */
 class Standby extends Error {
   readonly code = '25006'
   readonly severity = 'ERROR'

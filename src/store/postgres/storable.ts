@@ -1,7 +1,7 @@
 /*
- * PostgreSQL keeps no text with a NUL, and no JSON with half a character. Doors refuse both where somebody can mend it;
- * what comes past them, such as the words of another server, is kept with U+FFFD in its place. Nothing that is stored
- * has either, so that nothing is found by them.
+ * PostgreSQL keeps no text with a NUL, and no JSON with half a character. Both are refused at the entrance where
+ * somebody can mend them; other texts, such as the words of another server, are kept with U+FFFD in their place. No
+ * stored text has either, so a search for them finds nothing.
  */
 
 const replacement = '\ufffd'
@@ -15,7 +15,7 @@ export function storable(
   for (const [place, value] of parameters.entries()) {
     if (typeof value !== 'string') continue
     const mended = json.includes(place) ? withoutEscapes(value) : withoutNul(value)
-    // Nearly all are as they have to be.
+    // Nearly all values can be stored unchanged.
     if (mended === value) continue
     fit ??= [...parameters]
     fit[place] = mended
@@ -26,7 +26,7 @@ export function storable(
 const withoutNul = (text: string): string =>
   text.includes('\0') ? text.replaceAll('\0', replacement) : text
 
-// JSON.stringify writes these as escapes. A backslash that is itself escaped begins none of them.
+// JSON.stringify writes these as escapes. An escaped backslash does not begin an escape.
 const escapes = /\\(?:\\|u0000|ud[89a-f][0-9a-f]{2})/g
 
 const withoutEscapes = (json: string): string =>

@@ -3,8 +3,8 @@ import type { Tables } from '../schema/index.js'
 import { withConnection } from './server.js'
 
 /**
- * A table that is there from before the first row of a copy to after its last one was compared. Who finds it has a part of
- * an appliance, without the queue or the log perhaps, and nothing may start on that.
+ * A table that exists from before the first row of a copy until after the last one was compared. A database with it
+ * is only a part of an appliance, perhaps without the queue or the log, and nothing may start on it.
  */
 export const unfinishedMark = 'unfinished_copy'
 
@@ -16,7 +16,7 @@ export async function markUnfinished(url: string): Promise<void> {
   })
 }
 
-/** To be called when all is there. */
+/** To be called when the copy is complete. */
 export async function markFinished(db: Kysely<Tables>): Promise<void> {
   await db.schema.dropTable(unfinishedMark).execute()
 }

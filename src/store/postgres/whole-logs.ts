@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { NumberedLog } from '../running.js'
 
-/** What queries run on: a connection of one's own, or one of several. */
+/** What queries run on: a separate connection, or one of several. */
 export type Queries = Pick<pg.Client, 'query'>
 
 const sequences: Record<NumberedLog, string> = {
@@ -19,16 +19,16 @@ const lastNumbers = `select ${Object.entries(sequences)
   )
   .join(', ')}`
 
-// Of this role's sessions; those of another role would be hidden. `pg_snapshot_xmin` does not tell: a transaction that
-// began after the last one that ended is in no snapshot.
+// Only sessions of this role; those of another role would be hidden. `pg_snapshot_xmin` is not enough: a transaction
+// that began after the last one that ended is in no snapshot.
 const numbersUnderWay =
   'select backend_xid::text as number from pg_stat_activity where backend_xid is not null and datname = current_database()'
 
 /**
- * How far the logs are whole. A sequence gives its numbers before the commit, so that 9 may come to light after 10. What
- * is certain: a number that was given before a moment is of a transaction that had begun by then, as the writer has the
- * server number its transactions at their begin. When all of those have ended, the log is whole up to the last number
- * of that moment, however long a commit waits for a standby.
+ * How far the logs are whole. A sequence gives its numbers before the commit, so 9 may become visible after 10. But a
+ * number that was given before a moment belongs to a transaction that had begun by then, because the writer has the
+ * server number its transactions when they begin. When all of those have ended, the log is complete up to the last
+ * number of that moment, however long a commit waits for a standby.
  */
 export function watchLogs(
   queries: Queries,
@@ -42,7 +42,7 @@ export function watchLogs(
   }
   let asked: { last: Record<NumberedLog, number>; underWay: readonly string[] } | undefined
   return async () => {
-    // In this order: what is given between the two is not in `last`.
+    // In this order: a number that is given between the two queries is not in `last`.
     const last = (await queries.query<Record<NumberedLog, number>>(lastNumbers)).rows[0]
     const { rows } = await queries.query<{ number: string }>(numbersUnderWay)
     if (last === undefined) return { whole, last: whole }

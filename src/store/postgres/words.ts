@@ -1,8 +1,8 @@
 import type { FragmentWords, ValueTypes } from '../fragments.js'
 
 /**
- * PostgreSQL's words of the pieces that engines say differently. It takes a value whose type nothing tells for a text,
- * and compares no text with a number.
+ * PostgreSQL's words for the pieces in which engines differ. It takes a value of unknown type for a text, and
+ * compares no text with a number.
  */
 export const postgresWords: FragmentWords = {
   idsOf: ({ type }) => [
@@ -12,13 +12,14 @@ export const postgresWords: FragmentWords = {
   rowsOf: () => ['jsonb_array_elements(cast(', ' as jsonb))'],
   cell: ({ type, place }) => [`(line.value ->> ${place})${castTo(type)}`],
   value: ({ type }) => ['cast(', type === 'text' ? ' as text)' : ' as bigint)'],
-  // Who adds a row that refers to one of them need not wait.
+  // A transaction that inserts a row that refers to one of them need not wait.
   locked: () => ['for no key update'],
   lockedFree: () => ['for no key update skip locked'],
-  // Told by the connection, so that no statement on the path of every mail has to name it; 1 for who is no appliance.
+  // The connection tells it, so that no statement on the path of every mail has to; 1 for a process that is not an
+  // appliance.
   ownNode: () => ["coalesce(current_setting('posthorn.node', true), '1')::bigint"],
   ofAnyNode: () => [`queue.node in (${nodeNumbers})`],
-  // Its planner knows by its statistics which index is the long way.
+  // Its planner knows from statistics which index is the long way.
   unindexed: () => ['', ''],
   greatest: ({ count }) => among('greatest', count),
   least: ({ count }) => among('least', count),
@@ -28,7 +29,7 @@ export const postgresWords: FragmentWords = {
   rareStatus: () => ['emails.rare_status'],
   tableEnd: () => [''],
   databaseClock: () => ['cast(extract(epoch from clock_timestamp()) * 1000 as bigint)'],
-  // One that asks has a number, which counts as ended where a later one has ended before.
+  // The asking transaction has a number, which counts as ended where a later one has already ended.
   endedTransactions: () => [
     `(select pg_snapshot_xmax(seen)::text::bigint - (select count(*) from pg_snapshot_xip(seen))
       - case when pg_current_xact_id() < pg_snapshot_xmax(seen) then 1 else 0 end
@@ -36,7 +37,7 @@ export const postgresWords: FragmentWords = {
   ],
 }
 
-// 1 to 31, as `writersOfNode` has numbers for.
+// 1 to 31, the nodes for which `writersOfNode` has numbers.
 const nodeNumbers = Array.from({ length: 31 }, (_, at) => at + 1).join()
 
 const castTo = (type: keyof ValueTypes) => (type === 'text' ? '' : '::bigint')

@@ -12,13 +12,13 @@ import type { Server } from './server.js'
 
 export interface WriterOptions {
   server: Server
-  /** Whose writings these are: once its epoch is over, none of them begins. */
+  /** The node that writes: once its epoch is over, no writing begins. */
   node: OwnNode
-  /** Asked for each connection: what it is told of the transaction that runs there. */
+  /** Called for each connection; the result is told about the transaction that runs there. */
   watch: () => Watch
-  /** Before each transaction, and again at its end, or where the server gave none. */
+  /** Called before each transaction, and again at its end, or when the server began none. */
   noteTransaction: (what: 'asked' | 'none' | 'ended') => void
-  /** Called after every commit with what it took from its begin on; for metrics. */
+  /** Called after every commit with its duration from the begin on; for metrics. */
   onCommit?: ((writes: number, seconds: number) => void) | undefined
   wayThere?: WayThere | undefined
 }
@@ -31,17 +31,17 @@ interface Watch {
 
 // A transaction that loses against another one wins at one of its next tries, or the database has another trouble.
 const mostTries = 10
-// A key that somebody else has put in since the work looked for it: the next time it sees that.
+// Tries after somebody else has inserted a key since the work looked for it: the next try sees the key.
 const mostTriesOfTaken = 3
 const firstPauseMs = 2
-// Connections of a thread for what is written by row.
+// Connections of a thread for works by row.
 const mostRowLines = 4
 
 /**
  * The ways to write over PostgreSQL. `write` and `gather`: a connection, on which the writings of a thread are
- * transactions one after the other, in the order of the calls. A work that reads, decides and writes is SERIALIZABLE, as
- * if nobody else wrote meanwhile, and runs again where somebody did. What is gathered is decided by the conditions of its
- * own statements, and so READ COMMITTED; `byRow` is the same for works, some of them at once.
+ * transactions one after the other, in the order of the calls. A work that reads, decides and writes is SERIALIZABLE,
+ * as if nobody else wrote meanwhile, and runs again where somebody did. Gathered items are decided by the conditions
+ * of their own statements, so they are READ COMMITTED; `byRow` is the same for works, several of them at once.
  */
 export function makeWriter(options: WriterOptions): {
   write: Write
@@ -77,7 +77,7 @@ function makeLines(options: WriterOptions, most: number, kindOf: Writer['kindOf'
   const free: Writer[] = []
 
   const run = async (writer: Writer) => {
-    // One turn of the event loop, so that what was asked for together is gathered together.
+    // Waits one turn of the event loop, so that items asked for together are gathered together.
     await nextTurn()
     for (let writing = pending.shift(); writing !== undefined; writing = pending.shift()) {
       await writeOne(writer, writing)
@@ -88,7 +88,7 @@ function makeLines(options: WriterOptions, most: number, kindOf: Writer['kindOf'
     const ran = run(writer).finally(() => {
       running.delete(ran)
       free.push(writer)
-      // Put in after its last look.
+      // Something was added after the last look.
       if (pending.length > 0 && running.size < most) start()
     })
     running.add(ran)
@@ -124,7 +124,7 @@ interface Writer {
   options: Pick<WriterOptions, 'onCommit' | 'wayThere'>
 }
 
-/** Tells its callers what became of it; the halves of one that failed are tried by themselves. Never rejects. */
+/** Runs a writing and answers its callers; when it fails its halves are tried by themselves. Never rejects. */
 async function writeOne(writer: Writer, writing: Writing): Promise<void> {
   const { line, tx, afterCommit, kindOf, options } = writer
   const began = performance.now()
@@ -146,7 +146,7 @@ async function writeOne(writer: Writer, writing: Writing): Promise<void> {
   }
 }
 
-/** Runs it in a transaction, again where that lost against another one, until it is committed; else throws. */
+/** Runs it in a transaction, again when that lost against another one, until it is committed; else throws. */
 async function commitOne(
   line: Line,
   isolation: Isolation,
@@ -165,7 +165,7 @@ async function commitOne(
       if (tries >= most) throw error
       wayThere?.retried(causeOfRetry(error))
     }
-    // Whom it waits for is another process, whose time is the system's whatever clock this one has.
+    // It waits for another process, so the pause goes by the system's time.
     await pause(systemClock, firstPauseMs * 2 ** tries * Math.random())
   }
 }
@@ -173,7 +173,7 @@ async function commitOne(
 type Line = ReturnType<typeof openLine>
 type Isolation = 'serializable' | 'read committed'
 
-/** A connection that is made when it is needed, and made anew when it is lost. */
+/** A connection that is opened when it is needed, and opened anew when it is lost. */
 function openLine({
   server,
   node,
@@ -181,7 +181,7 @@ function openLine({
   noteTransaction,
 }: Pick<WriterOptions, 'server' | 'node' | 'wayThere' | 'noteTransaction'>) {
   let client: Promise<pg.Client> | undefined
-  /** That of the transaction under way: what is left of one that is lost must not run on another connection. */
+  /** The connection of the transaction under way: when it is lost, the rest must not run on another connection. */
   let held: pg.Client | undefined
   let newest: pg.Client | undefined
   let isUnderWay = false
@@ -192,7 +192,7 @@ function openLine({
   const connect = async () => {
     await server.ready()
     const made = new server.Client(server.config({ readOnly: false }))
-    // Said of a connection on which nothing runs just then: the next query makes another one.
+    // An error of a connection on which nothing runs: the next query opens another one.
     made.on('error', (error) => {
       if (made === newest && client !== undefined) server.lostBy(error)
       forget(made)
@@ -204,7 +204,7 @@ function openLine({
     return made
   }
   const forget = (lost: pg.Client) => {
-    // Another one may be there already.
+    // Another connection may already be open.
     if (lost === newest) client = undefined
     lost.end().catch(() => {})
   }
@@ -223,7 +223,7 @@ function openLine({
     try {
       return await server.answered(() => used.query(...asked) as unknown as Promise<pg.QueryResult>)
     } catch (error) {
-      // It has lost its server, or its answer is not waited for any more.
+      // The connection has lost its server, or nobody waits for its answer any more.
       if (server.lostBy(error)) forget(used)
       throw error
     }
@@ -250,13 +250,13 @@ function openLine({
         throw error
       }
     },
-    /** True: it is committed. False: it is not, and may run again. Throws where nobody can know. */
+    /** True: the transaction is committed. False: it is not, and may run again. Throws where nobody can know. */
     async commit(number: string): Promise<boolean> {
       try {
         const { command } = await query('commit')
         ended()
         held = undefined
-        // A statement of it had failed, and somebody went on.
+        // A statement of the transaction had failed, and somebody went on.
         if (command === 'ROLLBACK') throw new Error('A statement of the transaction had failed')
         return true
       } catch (error) {
@@ -279,22 +279,22 @@ function openLine({
 }
 
 /**
- * Asked with the number, on the way that is gone anyway: an appliance whose epoch others have ended, as they took it for
- * dead, changes nothing any more, however late it wakes up. What had begun before that is undone by the conditions of its
- * own statements, or found by those who take over (`deliveries/adopt.ts`).
+ * Asked together with the number, which needs a round trip anyway. When others took an appliance for dead and ended
+ * its epoch, it must change nothing any more, however late it wakes up. Work that had begun before is stopped by the
+ * conditions of its own statements, or found by those who take over (`deliveries/adopt.ts`).
  */
 const isMine = ({ number, epoch }: OwnNode) =>
   epoch === 0
     ? ''
     : `, exists (select 1 from nodes where number = ${number} and epoch = ${epoch}) as mine`
 
-// The server ends what it was doing for a connection that is gone within some milliseconds.
+// The server ends its work for a lost connection within some milliseconds.
 const outcomePauseMs = 100
 const mostQuestions = 30
 
 /**
- * What became of a transaction whose COMMIT got no answer. It is asked for until it has ended: a COMMIT that waits for a
- * standby is neither done nor undone.
+ * Whether a transaction was committed whose COMMIT got no answer. It asks until the transaction has ended: a COMMIT
+ * that waits for a standby is neither done nor undone.
  */
 async function wasCommitted(
   query: pg.Client['query'],

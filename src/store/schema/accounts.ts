@@ -7,7 +7,7 @@ const accounts = table('accounts', {
   /** Null: as the settings say. */
   track_opens: integer().orNull(),
   track_clicks: integer().orNull(),
-  /** Of what its recipients read; null: English. */
+  /** The language of what its recipients read; null: English. */
   language: text().orNull(),
 })
 
@@ -19,7 +19,7 @@ const accountLogos = table('account_logos', {
   bytes: blob(),
 })
 
-/** Where an account's past campaigns are shown to everybody, from the first one on that is. */
+/** The public page with an account's past campaigns; made with the first campaign that is shown. */
 const archives = table('archives', {
   account_id: text().primaryKey().references('accounts'),
   /** Random, for the address of the page. */
@@ -56,7 +56,7 @@ const apiKeys = table(
 
 export interface ApiKeyRow extends RowOf<typeof apiKeys> {}
 
-/** By which programs of the operator show who they are; of no account. */
+/** Keys of the operator's programs; they belong to no account. */
 const operatorKeys = table('operator_keys', {
   id: text().primaryKey(),
   name: text(),
@@ -73,14 +73,14 @@ const operatorKeys = table('operator_keys', {
 
 export interface OperatorKeyRow extends RowOf<typeof operatorKeys> {}
 
-/** What an account stores for as long as it likes or its mails are kept; no row: nothing yet. */
+/** How many bytes an account stores; no row: nothing yet. */
 const storedBytes = table(
   'stored_bytes',
   {
     account_id: text().primaryKey(),
-    /** Of all its rows in `contents`. */
+    /** The bytes of all its rows in `contents`. */
     contents: integer(),
-    /** Of all versions. */
+    /** The bytes of all versions of templates. */
     templates: integer(),
     /** HTML of campaigns, drafts too. */
     campaigns: integer(),

@@ -5,13 +5,13 @@ const appliance = table('appliance', {
   id: integer().primaryKey(),
   /** Derived from the appliance key that seals what is sealed here. */
   key_check: text(),
-  /** When it was last seen that the running appliance can write; 0 before the first time. */
+  /** When the running appliance last wrote; 0 before the first time. */
   alive_at: integer().default(0),
-  /** This is the copy of a backup made then, and nothing was started on it yet. */
+  /** If set, this is the copy of a backup made then, and nothing was started on it yet. */
   backup_made_at: integer().orNull(),
   /** When an appliance was last started on a backup's copy. */
   restored_at: integer().orNull(),
-  /** The last one that was given to a node; none is given twice. */
+  /** The last epoch that was given to a node; none is given twice. */
   last_epoch: integer().default(0),
 })
 

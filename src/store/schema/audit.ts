@@ -5,11 +5,11 @@ const auditLog = table(
   {
     id: integer().numberedKey(),
     at: integer(),
-    /** Null: of the appliance. */
+    /** Null: the entry is about the appliance. */
     account_id: text().orNull(),
     user_id: text().orNull(),
     actor: text<'user' | 'cli' | 'api' | 'system'>(),
-    /** Who that was then: an address, a user of the system, the name of a key. */
+    /** The actor's name at that time: an address, a system user, or the name of a key. */
     name: text(),
     /** `keys.create`, `posthorn key create`, `POST /v1/keys`. */
     action: text(),
@@ -21,7 +21,7 @@ const auditLog = table(
   {
     indexes: {
       audit_log_account: ['account_id', 'id'],
-      // Who has done something with one thing, without a walk through all that an account did.
+      // Finds who has changed one thing, without reading everything that an account did.
       audit_log_target: ['account_id', 'target', 'id'],
     },
   },

@@ -9,13 +9,13 @@ const automationDates = table(
     /** JSON, as `automations/definition/date-trigger.ts` has it. */
     rule: text(),
     /**
-     * `filling`: all contacts are being looked at; `stopped`: what is due goes in slices, and it is `idle` then; `ended`:
-     * everything goes, and then it.
+     * `filling`: all contacts are being looked at; `stopped`: due rows are deleted in slices, and then it is `idle`;
+     * `ended`: all rows are deleted, and then this one.
      */
     state: text<'filling' | 'current' | 'stopped' | 'idle' | 'ended'>(),
-    /** The contact up to whom they were, by id. */
+    /** The id of the contact up to whom contacts were looked at. */
     cursor: text(),
-    /** Goes up when the rule or the state changes, so that nothing is written that an older one has said. */
+    /** Goes up when the rule or the state changes, so that nothing is written by an older one. */
     revision: integer(),
   },
   {
@@ -28,7 +28,7 @@ const automationDates = table(
 
 export interface AutomationDateRow extends RowOf<typeof automationDates> {}
 
-/** When such an automation begins for a contact, and for which day it last has: for nobody twice in a year. */
+/** When such an automation begins for a contact, and the day for which it last did: for nobody twice in a year. */
 const automationDateDue = table(
   'automation_date_due',
   {

@@ -1,8 +1,8 @@
 import { integer, type RowOf, table, text } from './table.js'
 
 /**
- * The hot table: a row a run that has not ended. It moves to `automation_runs` when it ends. Every row
- * has a time to be looked at (`due_at`), and `held_due_at` what that was while it is held.
+ * The hot table: a row for each run that has not ended. It moves to `automation_runs` when it ends. Every row has a
+ * time to be looked at (`due_at`), and `held_due_at` what that was while it is held.
  */
 const automationLive = table(
   'automation_live',
@@ -14,7 +14,7 @@ const automationLive = table(
     contact_id: text(),
     /** Where it stands: a row of `automation_steps`. */
     step_id: integer(),
-    /** Rises with every change, so that a plan is only written over what it was made from. */
+    /** Rises with every change, so that a plan is written only over the state it was made from. */
     seq: integer(),
     status: text<'running' | 'waiting'>(),
     due_at: integer(),
@@ -23,9 +23,9 @@ const automationLive = table(
     /** The event that has ended that wait. */
     woken_by: integer().orNull(),
     trigger_event: integer(),
-    /** When it came to a delay or wait in which it still is. */
+    /** When it came to the delay or wait in which it still is. */
     entered_at: integer().orNull(),
-    /** JSON: by name the last event that a wait has taken. */
+    /** JSON: the last event that a wait has taken, by name. */
     heard: text().orNull(),
     /** JSON: the event that each wait has received, by the step's key, the latest last. */
     waits: text().orNull(),
@@ -55,7 +55,7 @@ const automationLive = table(
         where: (row) => row('wait_event', 'is not', null),
       },
       automation_live_automation: ['automation_id', 'id'],
-      // Who stands at a step, and how many.
+      // Finds the runs at a step, and how many they are.
       automation_live_step: ['automation_id', 'step_id', 'id'],
       automation_live_held: { on: ['id'], where: (row) => row('held_at', 'is not', null) },
       automation_live_blocked_account: {
@@ -72,7 +72,7 @@ const automationLive = table(
 
 export interface AutomationLiveRow extends RowOf<typeof automationLive> {}
 
-/** The log: a row a run that has ended. */
+/** The log: a row for each run that has ended. */
 const automationRuns = table(
   'automation_runs',
   {
@@ -92,7 +92,7 @@ const automationRuns = table(
   {
     indexes: {
       automation_runs_automation: ['automation_id', 'id'],
-      // Those that ended so, and why.
+      // Finds runs by how they ended, and why.
       automation_runs_why: ['automation_id', 'status', 'reason', 'id'],
       automation_runs_contact: {
         on: ['contact_id'],
@@ -104,7 +104,7 @@ const automationRuns = table(
 
 export interface AutomationRunRow extends RowOf<typeof automationRuns> {}
 
-/** That a contact has entered an automation, and how often. */
+/** Which contacts have entered an automation, and how often. */
 const automationEntries = table(
   'automation_entries',
   {
@@ -118,7 +118,7 @@ const automationEntries = table(
   { primaryKey: ['contact_id', 'automation_id'], isClustered: true },
 )
 
-/** Events that a live run hears wherever it stands: of its exit rules and its goal. */
+/** Events that a live run hears at any step: those of its exit rules and its goal. */
 const automationListens = table(
   'automation_listens',
   {
@@ -134,7 +134,7 @@ const automationKept = table('automation_kept', {
   event_id: integer().primaryKey(),
 })
 
-/** A contact who is deleted, some of whose events are still to go. */
+/** A deleted contact, some of whose events still have to be deleted. */
 const automationForgotten = table(
   'automation_forgotten',
   {

@@ -1,6 +1,6 @@
 import { integer, type RowOf, table, text, type ValuesOf } from './table.js'
 
-/** An automation, with counters that change in the transaction of what they count. */
+/** An automation, with counters that change in the same transaction as what they count. */
 const automations = table(
   'automations',
   {
@@ -10,7 +10,7 @@ const automations = table(
     status: text<'disabled' | 'enabled' | 'archived'>(),
     /** The version of the definition that is shown and edited; `automation_triggers` has the one that starts runs. */
     version: integer(),
-    /** The automation's runs, by how they stand. */
+    /** The automation's runs, by their state. */
     running: integer(),
     waiting: integer(),
     completed: integer(),
@@ -21,7 +21,7 @@ const automations = table(
     enrolled: integer(),
     /** How often its goal was reached. */
     reached: integer().default(0),
-    /** Of those that are `exited`: ended by a step, by an event that ends it for whoever does it, and by the goal. */
+    /** How many `exited` runs were ended by a step, by an event of its exit rules, and by the goal. */
     by_step: integer().default(0),
     by_event: integer().default(0),
     by_goal: integer().default(0),
@@ -31,9 +31,9 @@ const automations = table(
     paused_at: integer().orNull(),
     /** How its held runs are released since it was resumed; null once all are. */
     releasing: text<'shift' | 'now' | 'skip'>().orNull(),
-    /** When some last were. */
+    /** When some runs were last released. */
     releasing_at: integer().orNull(),
-    /** What a new mail is from where no other step sends yet; null: what the account writes from. */
+    /** The sender of a new mail while no other step sends yet; null: the account's usual sender. */
     usual_from: text().orNull(),
   },
   {
@@ -65,27 +65,27 @@ const automationVersions = table(
     version: integer(),
     /** JSON, as `automations/definition.ts` has it. */
     definition: text(),
-    /** From then on it never changes, and its steps have rows of their own. */
+    /** Since when the version never changes; its steps then have rows of their own. */
     frozen_at: integer().orNull(),
   },
   { primaryKey: ['automation_id', 'version'] },
 )
 
-/** What is being written of an automation and may be wrong still; the version goes on as it is. */
+/** The draft of an automation, which may still have faults; the version stays as it is. */
 const automationDrafts = table('automation_drafts', {
   automation_id: text().primaryKey(),
   account_id: text(),
   name: text(),
   /** JSON, of any shape that `outlineOf` can read. */
   definition: text(),
-  /** Goes up with each change, by which two people at once are told of each other. */
+  /** Goes up with each change, so that two people who edit at once are told of each other. */
   revision: integer(),
   changed_at: integer(),
 })
 
 /**
- * What has happened at a step, and what became of the mails that it sent. They are columns, because to count a million
- * runs for a page would take seconds.
+ * What has happened at a step, and to the mails that it sent. These are columns, because to count a million runs for
+ * a page would take seconds.
  */
 const automationStepCounts = {
   entered: integer(),
@@ -102,7 +102,7 @@ const automationStepCounts = {
   opened: integer(),
   clicked: integer(),
   unsubscribed: integer(),
-  /** Runs that a move took to another version, and those that one has brought here, which have entered, too. */
+  /** Runs that a move took to another version, and runs that a move brought here, which also count as entered. */
   moved_away: integer().default(0),
   moved_here: integer().default(0),
 }
@@ -141,7 +141,7 @@ const automationTriggers = table(
   { primaryKey: ['account_id', 'event', 'automation_id'], isClustered: true },
 )
 
-/** What was heard of a contact; rows are only ever added at the end. */
+/** The events of a contact; rows are only added at the end. */
 const automationEvents = table(
   'automation_events',
   {
@@ -155,7 +155,7 @@ const automationEvents = table(
     at: integer(),
     /** When it happened, where the client says so. */
     occurred_at: integer().orNull(),
-    /** How many automations' mails in a row have led to it; 0 for a client's own. */
+    /** How many automations' mails in a row have led to the event; 0 for a client's own event. */
     depth: integer(),
   },
   { indexes: { automation_events_contact: ['contact_id', 'name', 'id'] } },
@@ -177,7 +177,7 @@ const automationHours = table(
 const automationBackfills = table('automation_backfills', {
   automation_id: text().primaryKey(),
   account_id: text(),
-  /** Whose people: the id of a list, or of a segment. */
+  /** The id of the list, or of the segment. */
   list_id: text(),
   is_segment: integer<0 | 1>().default(0),
   per_hour: integer(),

@@ -1,6 +1,6 @@
 import { integer, type RowOf, table, text } from './table.js'
 
-/** An account's plans and all that may stop it; one row an account. */
+/** An account's plan and everything that may stop it; one row for each account. */
 const subscriptions = table(
   'subscriptions',
   {
@@ -14,13 +14,13 @@ const subscriptions = table(
     suspended_reason: text().orNull(),
     paused: text<'bounce' | 'complaint'>().orNull(),
     marketing_paused: text<'bounce' | 'complaint'>().orNull(),
-    /** Counts the changes of what decides whether mails of the account may be made. */
+    /** Counts the changes that decide whether mails of the account may be made. */
     revision: integer(),
-    /** The revision up to which its runs that were blocked have been looked at again. */
+    /** The revision up to which its blocked runs have been looked at again. */
     woken_revision: integer(),
-    /** The surge that nobody has decided about yet: until then mail to whom it never mailed is held. */
+    /** The surge that nobody has decided about yet: until then mail to new recipients is held. */
     surge_id: text().orNull(),
-    /** An operator or owner has let a surge go: until then none is looked for. */
+    /** An operator or owner has released a surge: until then nobody looks for another one. */
     unbraked_until: integer().orNull(),
   },
   {
@@ -35,7 +35,7 @@ const subscriptions = table(
 
 export interface SubscriptionRow extends RowOf<typeof subscriptions> {}
 
-/** Counters of an account in a UTC month (`2026-11`) or UTC day (`2026-11-21`); of test mail ` test` stands behind it. */
+/** Counters of an account in a UTC month (`2026-11`) or UTC day (`2026-11-21`); for test mail ` test` follows it. */
 const usage = table(
   'usage',
   {
@@ -53,12 +53,12 @@ const handedIn = table(
   {
     /** The id of the account, or of the key. */
     holder: text(),
-    /** How long the time is, in ms. */
+    /** The length of the window, in ms. */
     span: integer(),
-    /** When it begins. */
+    /** When the window begins. */
     at: integer(),
     mails: integer(),
-    /** Of an hour that was looked at for a surge: how many of them went to whom the account never mailed; else null. */
+    /** In an hour that was checked for a surge: how many mails went to new recipients; else null. */
     fresh: integer().orNull(),
   },
   {

@@ -1,12 +1,12 @@
 import { integer, type RowOf, table, text } from './table.js'
 
-/** A campaign, with counters of what became of its mails. */
+/** A campaign, with counters of what happened to its mails. */
 const broadcasts = table(
   'broadcasts',
   {
     id: text().primaryKey(),
     account_id: text(),
-    /** Empty where `whom` says it. */
+    /** Empty where `whom` has the audience. */
     list_id: text(),
     topic_id: text().orNull(),
     /** Never shown to recipients. */
@@ -21,7 +21,7 @@ const broadcasts = table(
     status: text<'draft' | 'scheduled' | 'sending' | 'paused' | 'sent' | 'cancelled' | 'failed'>(),
     /** Why it is paused or has failed. */
     reason: text().orNull(),
-    /** Its account, which may resume it, or a fault of ours; null: an operator. */
+    /** Who paused it: its account, which may resume it, or a fault of ours; null: an operator. */
     paused_by: text<'account' | 'fault'>().orNull(),
     scheduled_at: integer().orNull(),
     created_at: integer(),
@@ -30,13 +30,13 @@ const broadcasts = table(
     ended_at: integer().orNull(),
     /** When a draft was changed, if it was. */
     changed_at: integer().orNull(),
-    /** How many were reachable when it was made, then when it was dispatched. */
+    /** How many recipients were reachable when it was made; later, when it was dispatched. */
     audience: integer(),
     /** The last contact of the list that was looked at. */
     cursor: text(),
     /** 1 once all of the list was looked at. */
     expanded: integer(),
-    /** When it last was. */
+    /** When contacts of the list were last looked at. */
     expanded_at: integer().orNull(),
     /** How many mails the campaign has; each is counted in one of the next seven. */
     recipients: integer(),
@@ -47,16 +47,16 @@ const broadcasts = table(
     failed: integer(),
     suppressed: integer(),
     cancelled: integer(),
-    /** Those of `bounced` that a server or smart host had taken before. */
+    /** How many of `bounced` a server or smart host had taken before. */
     bounced_late: integer().default(0),
-    /** Mails that were, once or more often, by a person as far as that can be told. */
+    /** Mails that were opened, once or more often, by a person as far as that can be told. */
     opened: integer(),
     clicked: integer(),
     /** JSON of `MailExtras`, for all its mails. */
     extras: text().orNull(),
     /** Goes up with each pause, resume and cancel. */
     course: integer().default(0),
-    /** When its waiting mail was last made to follow its status; null once all of it does. */
+    /** When its waiting mail was last adapted to its status; null once all of it is. */
     course_at: integer().orNull(),
     /** JSON of `Whom`, where the audience is not one list. */
     whom: text().orNull(),
@@ -68,7 +68,7 @@ const broadcasts = table(
     preview_text: text().orNull(),
     /** JSON of the document that the HTML is made of; null where somebody wrote the HTML. */
     blocks: text().orNull(),
-    /** Of a draft whose page has blocks that are not finished: all of them as they were typed, and which lack what (JSON). */
+    /** For a draft with unfinished blocks (JSON): all blocks as they were typed, and what is missing in which. */
     unfinished: text().orNull(),
     /** Goes up with each change of a draft. */
     revision: integer().default(0),
@@ -76,17 +76,20 @@ const broadcasts = table(
     rate: integer().orNull(),
     /** JSON of the hours in which they may leave; null: all. */
     send_window: text().orNull(),
-    /** Each recipient gets it when their own clock shows what clocks in this zone show at `scheduled_at`; null: all at once. */
+    /**
+     * Each recipient gets it when their own clock shows the time that this zone's clock shows at `scheduled_at`;
+     * null: all at once.
+     */
     local_zone: text().orNull(),
     /** When it begins, where that is not `scheduled_at`; once it is sending, when its next mails can be made, null: now. */
     next_at: integer().orNull(),
-    /** When the mail behind the last one that was made may leave. */
+    /** When the mail after the last one that was made may leave. */
     paced_to: integer().orNull(),
-    /** Why everybody must get it, also who has unsubscribed; null: it is no notice. */
+    /** Why everybody must get it, even people who have unsubscribed; null: it is not a notice. */
     notice_reason: text().orNull(),
     /** JSON of `VariantTest`, where it has versions; null: none. */
     variant_test: text().orNull(),
-    /** How many of its audience got no mail when its mails were made, by why. */
+    /** How many of its audience got no mail when its mails were made, by reason. */
     out_unsubscribed: integer().default(0),
     out_bounced: integer().default(0),
     out_complained: integer().default(0),
@@ -104,17 +107,17 @@ const broadcasts = table(
     /** 1: it is on the account's public page, and each recipient can look at theirs in a browser. */
     archive: integer<0 | 1>().default(0),
     /**
-     * The mail up to which it is noted, by contact, whose mail a server has taken; `all`: of all of them, and of each from
-     * now on; null: nothing asks for that.
+     * The mail up to which it is noted, for each contact, whether a server has taken their mail; `all`: it is noted
+     * for all mails, and for each from now on; null: nothing asks for that.
      */
     mailed_through: text().orNull(),
   },
   {
     indexes: {
       broadcasts_account: ['account_id', 'id'],
-      // Pages have a tab a state.
+      // Pages have a tab for each state.
       broadcasts_of_status: ['account_id', 'status', 'id'],
-      // The calendar's.
+      // For the calendar page.
       broadcasts_by_sent_at: {
         on: ['account_id', 'sent_at'],
         where: (row) => row('sent_at', 'is not', null),
@@ -123,7 +126,7 @@ const broadcasts = table(
         on: ['account_id', 'scheduled_at'],
         where: (row) => row('scheduled_at', 'is not', null),
       },
-      // The public page of past campaigns.
+      // For the public page of past campaigns.
       broadcasts_archived: {
         on: ['account_id', 'sent_at', 'id'],
         where: (row) => row('archive', '=', 1),
@@ -156,7 +159,7 @@ const broadcastTests = table(
   { indexes: { broadcast_tests_account: ['account_id', 'sent_at'] } },
 )
 
-/** Who of a campaign gets it later, when it is that time by their own clock. */
+/** Recipients of a campaign who get it later, at that time by their own clock. */
 const broadcastLater = table(
   'broadcast_later',
   {
@@ -167,22 +170,22 @@ const broadcastLater = table(
   { primaryKey: ['broadcast_id', 'due_at', 'contact_id'], isClustered: true },
 )
 
-/** The versions of a campaign that tests several. What is null is as the campaign has it. */
+/** The versions of a campaign that tests several. Null columns are as in the campaign. */
 const broadcastVariants = table(
   'broadcast_variants',
   {
     broadcast_id: text(),
     key: text(),
-    /** Liquid, as is the next but one. */
+    /** Liquid, like the next column but one. */
     subject: text().orNull(),
     from_name: text().orNull(),
     preview_text: text().orNull(),
     /** JSON of the document that its HTML is made of. */
     blocks: text().orNull(),
     body_id: integer().orNull(),
-    /** JSON of what its page has that is not finished. */
+    /** JSON of its unfinished blocks. */
     unfinished: text().orNull(),
-    /** Mails of the test and of the rest, as the campaign's own counters. */
+    /** Mails of the test and of the rest, counted like the campaign's. */
     recipients: integer().default(0),
     delivered: integer().default(0),
     relayed: integer().default(0),
@@ -192,14 +195,20 @@ const broadcastVariants = table(
     /** By people. */
     opened: integer().default(0),
     clicked: integer().default(0),
-    /** Of its test alone, at the decision: how many mails had arrived, and with how many people did what it is measured by. */
+    /**
+     * In its test only, at the decision: how many mails had arrived, and in how many of them people did what is
+     * measured.
+     */
     test_arrived: integer().orNull(),
     test_did: integer().orNull(),
-    /** Of the one that was chosen: the last mail of the test, behind which those of the rest are; null: there is no rest. */
+    /**
+     * For the chosen version: the last mail of the test, after which the mails of the rest come; null: there is no
+     * rest.
+     */
     rest_after: text().orNull(),
-    /** Of its rest, and in the counters above too. Of a campaign decided by an older release they are 0. */
+    /** Counters of its rest, which are included above. For a campaign that an older release decided they are 0. */
     rest_mails: integer().default(0),
-    /** As servers and smart hosts have taken them. */
+    /** How many servers and smart hosts have taken. */
     rest_arrived: integer().default(0),
     rest_opened: integer().default(0),
     rest_clicked: integer().default(0),
@@ -212,7 +221,7 @@ const broadcastVariants = table(
   },
 )
 
-/** Who got a mail of the test of a campaign, until its rest is gone through. */
+/** Contacts who got a mail of a campaign's test, kept until its rest is made. */
 const broadcastTested = table(
   'broadcast_tested',
   {
@@ -222,7 +231,7 @@ const broadcastTested = table(
   { primaryKey: ['broadcast_id', 'contact_id'], isClustered: true },
 )
 
-/** Who of its audience got no mail when a campaign's mails were made. */
+/** Contacts of the audience who got no mail when a campaign's mails were made. */
 const broadcastLeftOut = table(
   'broadcast_left_out',
   {

@@ -3,7 +3,7 @@ import { integer, type RowOf, table, text } from './table.js'
 /** A job of the calendar that is not off. */
 const jobs = table('jobs', {
   name: text().primaryKey(),
-  /** The job's cron expression and zone: when they change, nothing of before is due. */
+  /** The job's cron expression and zone: when they change, no earlier run is due. */
   schedule: text(),
   /** Due times up to this one are dealt with. */
   handled_until: integer(),

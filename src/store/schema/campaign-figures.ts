@@ -2,7 +2,7 @@ import { figureCounts } from './figure-counts.js'
 import { integer, type RowOf, table, text } from './table.js'
 
 /*
- * What became of each campaign, counted from the logs and kept when they go.
+ * What happened to each campaign, counted from the logs and kept when those are deleted.
  */
 
 /** By time: hours at first, days later on. */
@@ -19,7 +19,7 @@ const broadcastHours = table(
 
 export interface BroadcastHourRow extends RowOf<typeof broadcastHours> {}
 
-/** By mailbox provider; `*` of the many beyond the bound. */
+/** By mailbox provider; `*` for all beyond the bound. */
 const broadcastProviders = table(
   'broadcast_providers',
   {
@@ -32,7 +32,7 @@ const broadcastProviders = table(
 
 export interface BroadcastProviderRow extends RowOf<typeof broadcastProviders> {}
 
-/** By link, as it stands in the mail, addresses left out; `*` of the many beyond the bound. */
+/** By link, as in the mail but without addresses; `*` for all beyond the bound. */
 const broadcastLinks = table(
   'broadcast_links',
   {
@@ -75,7 +75,7 @@ const broadcastBounces = table(
     number: integer(),
     kind: text<'bounced' | 'failed' | 'suppressed'>(),
     class: text(),
-    /** Empty of the many beyond the bound. */
+    /** Empty for all beyond the bound. */
     words: text(),
     count: integer(),
   },
@@ -101,13 +101,13 @@ const broadcastPeople = table(
     bounce: integer().orNull(),
     /** When a server has taken the mail; noted where `broadcasts.mailed_through` says so. */
     taken_at: integer().orNull(),
-    /** Why they left by it, as they chose; `words`: they chose nothing, and wrote something. */
+    /** The reason that they chose when they left by it; `words`: they chose none, and wrote something. */
     why_left: text().orNull(),
     /** Their mailbox provider, as the figures by provider name it; null: noted by an older release. */
     provider: text().orNull(),
   },
   {
-    // By contact first: who asks by campaign asks for those of one kind.
+    // By contact first, because queries by campaign ask for people of one kind, which have indexes.
     primaryKey: ['contact_id', 'broadcast_id'],
     isClustered: true,
     indexes: {
@@ -137,7 +137,7 @@ const broadcastPeople = table(
 
 export interface BroadcastPersonRow extends RowOf<typeof broadcastPeople> {}
 
-/** How many of those who left by it gave which reason, as they said it themselves. */
+/** How many of those who left by it gave which reason themselves. */
 const broadcastWhyLeft = table(
   'broadcast_why_left',
   {

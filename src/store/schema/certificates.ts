@@ -1,6 +1,6 @@
 import { blob, integer, type RowOf, table, text } from './table.js'
 
-/** Our account at a directory of ACME. Its key, sealed, is all that it needs to be known there again. */
+/** Our account at a directory of ACME. Its sealed key is all that is needed to use it again. */
 const acmeAccounts = table(
   'acme_accounts',
   {
@@ -10,7 +10,7 @@ const acmeAccounts = table(
     url: text().orNull(),
     /** The address that the directory was told last. */
     email: text(),
-    /** How often in a row the directory itself has failed; nothing is asked of it before `next_at`. */
+    /** How often in a row the directory itself has failed; it is not asked again before `next_at`. */
     failures: integer(),
     next_at: integer(),
     error: text().orNull(),
@@ -25,7 +25,7 @@ const certificates = table(
   'certificates',
   {
     name: text().primaryKey(),
-    /** How often in a row it was not got, and since when. */
+    /** How often in a row it could not be obtained, and since when. */
     failures: integer(),
     failed_since: integer().orNull(),
     ordered_at: integer().orNull(),
@@ -53,7 +53,7 @@ const certificateOrders = table(
   {
     ordered_at: integer(),
     name: text(),
-    /** Null: of a name of the operator's. */
+    /** Null: the name is the operator's. */
     account_id: text().orNull(),
     /** Whether the name had no certificate. */
     is_first: integer(),
@@ -63,7 +63,7 @@ const certificateOrders = table(
 
 export interface CertificateOrderRow extends RowOf<typeof certificateOrders> {}
 
-/** What proves to a directory that names are ours, at whichever node it asks. */
+/** The answers that prove to a directory that names are ours, whichever node it asks. */
 const acmeChallenges = table(
   'acme_challenges',
   { token: text().primaryKey(), answer: text() },

@@ -5,13 +5,13 @@ const contacts = table(
   {
     id: text().primaryKey(),
     account_id: text().references('accounts'),
-    /** The whole address in lower case: one contact an account and address. */
+    /** The whole address in lower case: an account has one contact for an address. */
     address: text(),
     /** The address as it was added. */
     email: text(),
     first_name: text().orNull(),
     last_name: text().orNull(),
-    /** Both names, and the last one alone, in small letters: by these they are found. Null: there is none, or no other. */
+    /** Both names, and then the last name alone, in lower case, for searches. Null: there is none, or no other. */
     name_key: text().orNull(),
     last_name_key: text().orNull(),
     /** E.164. */
@@ -19,7 +19,7 @@ const contacts = table(
     /** JSON. */
     metadata: text().orNull(),
     created_at: integer(),
-    /** When the fields were last changed by a request, a page, a command or an import of others; null: never. */
+    /** When others last changed the fields by a request, a page, a command or an import; null: never. */
     changed_at: integer().orNull(),
   },
   {
@@ -54,7 +54,7 @@ const contactLists = table(
     contact_count: integer().default(0),
     /** Whether somebody who is put on it is asked by mail first. */
     double_opt_in: integer<0 | 1>().default(0),
-    /** Since when the list's contacts are being taken away; nobody sees it any more. */
+    /** Since when the list's contacts are being removed; nobody sees the list any more. */
     deleted_at: integer().orNull(),
   },
   {
@@ -69,7 +69,7 @@ const contactLists = table(
 
 export interface ContactListRow extends RowOf<typeof contactLists> {}
 
-/** Who is on a list. The key is the order in which pages of a list are read: newest contact first (UUIDv7). */
+/** The contacts of a list. The key is the order in which pages of a list are read: newest contact first (UUIDv7). */
 const listMembers = table(
   'list_members',
   {
@@ -87,7 +87,7 @@ const listMembers = table(
   },
 )
 
-/** How many joined and left a list on a day on which somebody did; a day is of days since 1970, UTC. */
+/** How many joined and left a list on a day, for days on which somebody did; days are counted since 1970, UTC. */
 const listDays = table(
   'list_days',
   {
@@ -105,7 +105,9 @@ const contactTotals = table('contact_totals', {
   contacts: integer(),
 })
 
-/** What an account calls the keys of its contacts' metadata, or their names, and what people may type there. */
+/**
+ * An account's own labels for the keys of its contacts' metadata, or for their names, and what people may type there.
+ */
 const contactFields = table(
   'contact_fields',
   {
@@ -117,7 +119,7 @@ const contactFields = table(
     label: text(),
     /** `text`, `number`, `date`, `choice`. */
     type: text(),
-    /** JSON; of another type than `choice` an empty list. */
+    /** JSON; an empty list for other types than `choice`. */
     choices: text(),
     position: integer(),
     recipients_may_edit: integer(),
@@ -132,17 +134,17 @@ const contactImports = table('contact_imports', {
   id: integer().numberedKey('rising'),
   account_id: text(),
   list_id: text(),
-  /** The file's name, as the client has it. */
+  /** The file's name on the client's side. */
   file: text(),
   started_at: integer(),
-  /** How its people agreed to get mail, in the words of who imported them. */
+  /** How its people agreed to get mail, in the words of the person who imported them. */
   agreed: text().orNull(),
 })
 
 /**
- * What an address agreed to or took back; rows are only ever added, and outlive the contact, the list and the mail. How
- * an import brought somebody stands with the membership while that lasts, and comes here when it ends: a row for each
- * of a million would take as long as all the rest of the import.
+ * What an address agreed to or took back; rows are only added, and outlive the contact, the list and the mail. How an
+ * import brought somebody is kept with the membership while that lasts, and copied here when it ends: a row for each
+ * of a million contacts would take as long as the rest of the import.
  */
 const consent = table(
   'consent',
@@ -159,7 +161,7 @@ const consent = table(
   { indexes: { consent_address: ['account_id', 'address'] } },
 )
 
-/** What deleted lists and segments were called, for the campaigns that went to them. */
+/** The names of deleted lists and segments, for the campaigns that went to them. */
 const goneNames = table(
   'gone_names',
   { id: text().primaryKey(), account_id: text(), name: text() },

@@ -1,18 +1,18 @@
 import { blob, integer, type RowOf, table, text } from './table.js'
 
-/** What is written once and shared by all mails with the same content (a batch, a campaign). */
+/** A body, written once and shared by all mails with the same content (a batch, a campaign). */
 const bodies = table('bodies', {
   id: integer().numberedKey(),
   html: text().orNull(),
   /** Null: made from the HTML when the message is composed. */
   text: text().orNull(),
-  /** JSON, as `emails/` writes it: each of them is a use of its content. Null: none. */
+  /** JSON, as `emails/` writes it: each attachment is a use of its content. Null: none. */
   attachments: text().orNull().unchanging(),
 })
 
 export interface BodyRow extends RowOf<typeof bodies> {}
 
-/** Bytes of an account that its mails carry; their rows are `content_pieces`. */
+/** Contents that an account's mails carry; their bytes are in `content_pieces`. */
 const contents = table(
   'contents',
   {
@@ -42,7 +42,7 @@ const contentPieces = table(
   { primaryKey: ['content_id', 'number'], isClustered: true },
 )
 
-/** A message that a program wrote as a whole: its mail has no row in `bodies`. */
+/** A message that a program wrote as a whole; its mail has no row in `bodies`. */
 const rawMessages = table(
   'raw_messages',
   {
@@ -61,7 +61,7 @@ const rawMessages = table(
 
 export interface RawMessageRow extends RowOf<typeof rawMessages> {}
 
-/** What is merged into a mail when it leaves; gone when its delivery has ended. */
+/** The values that are merged into a mail when it leaves; deleted when its delivery has ended. */
 const emailMerges = table(
   'email_merges',
   {

@@ -2,18 +2,21 @@ import type { QueueClass } from '../queue-class.js'
 import { integer, type RowOf, table, text } from './table.js'
 
 /**
- * Of an attempt that is to be made again: the server may have the mail all the same; the DNS says that there is no such
- * domain; a policy of TLS is not met, or not known.
+ * Why an attempt is to be made again: the server may have the mail all the same; the DNS says that there is no such
+ * domain; a TLS policy is not met, or not known.
  */
 export type LastCause = 'in-doubt' | 'no-domain' | 'tls-policy'
 
-/** Who holds a delivery: its campaign is paused; it is overdue, of a backup, met a fault of ours, or is of a surge. */
+/**
+ * What holds a delivery: an operator; its campaign is paused; it is overdue, came from a backup, met a fault of ours,
+ * or belongs to a surge.
+ */
 export type HeldBy = 'operator' | 'campaign' | 'overdue' | 'restore' | 'fault' | 'surge'
 
 /**
- * The hot table: a row a delivery that is still waiting. It moves to `deliveries` when it ends.
- * While a thread holds it, `lease` is that thread's number beside its appliance's epoch (`leaseOf`) and `due_at` is when
- * the lease runs out, so that no claim ever walks over rows that are in flight.
+ * The hot table: a row for each delivery that still waits. It moves to `deliveries` when it ends. While a thread
+ * holds it, `lease` is that thread's number beside its appliance's epoch (`leaseOf`), and `due_at` is when the lease
+ * runs out, so that no claim ever reads rows that are in flight.
  */
 const queue = table(
   'queue',
@@ -37,14 +40,14 @@ const queue = table(
     last_transcript: text().orNull(),
     /** JSON of addresses, as `Claimed.putOffBy`. */
     put_off_by: text().orNull(),
-    /** The source address that it was put off from; null: it may leave from any. */
+    /** The source address from which it was put off; null: it may leave from any. */
     source: text().orNull(),
-    /** Held back since then; `due_at` is `never` meanwhile, and `held_due_at` what it was. */
+    /** Since when it is held; `due_at` is `never` meanwhile, and `held_due_at` has the earlier value. */
     held_at: integer().orNull(),
     held_reason: text().orNull(),
     held_by: text<HeldBy>().orNull(),
     held_due_at: integer().orNull(),
-    /** The appliance that sends it: the one that took it in, unless others have taken it over. */
+    /** The node that sends it: the one that accepted it, unless another has taken it over. */
     node: integer().ofOwnNode(),
   },
   {
@@ -64,7 +67,7 @@ const queue = table(
 
 export interface QueueRow extends RowOf<typeof queue> {}
 
-/** The log: a row a delivery that has ended. */
+/** The log: a row for each delivery that has ended. */
 const deliveries = table(
   'deliveries',
   {
@@ -86,7 +89,7 @@ const deliveries = table(
 
 export interface DeliveryRow extends RowOf<typeof deliveries> {}
 
-/** What was said in an attempt that ended, at that time, in another one to come. */
+/** The transcript of an attempt at that time after which another one followed. */
 const deferredTranscripts = table(
   'deferred_transcripts',
   {
@@ -97,12 +100,15 @@ const deferredTranscripts = table(
   { primaryKey: ['delivery_id', 'at'], isClustered: true },
 )
 
-/** What reports have told of a delivery, so that the next one changes only what is new. */
+/** What reports have said about a delivery, so that the next one changes only what is new. */
 const deliveryReports = table('delivery_reports', {
   delivery_id: integer().primaryKey(),
   /** JSON array: a hash of each cause for which it was said to be delayed. */
   delays: text(),
-  /** -1: no report of failure yet; else what the worst one does to the address: 0 nothing … 2 at once. */
+  /**
+   * -1: no report of failure yet; else what the worst report does to the address: from 0, nothing, to 2, suppressed
+   * at once.
+   */
   bounce: integer(),
   /** 0: none; 1: without proof; 2: proved. */
   complaint: integer<0 | 1 | 2>(),

@@ -1,11 +1,13 @@
 import { integer, type RowOf, table, text } from './table.js'
 
-/** A report about one of our domains, so that none counts twice. Retention deletes by `day`, which is indexed. */
+/**
+ * A report about one of our domains, kept so that none counts twice. Retention deletes by `day`, which is indexed.
+ */
 const receivedReport = {
   domain_id: text().references('domains', 'cascade'),
   /** Who made it, in its own words. */
   reporter: text(),
-  /** The domain whose DKIM signature it came with; empty: anybody may have written it. */
+  /** The domain of the DKIM signature with which it came; empty: anybody may have written it. */
   proof: text(),
   report_id: text(),
   /** The day on which it came, in UTC days since 1970. */
@@ -46,8 +48,8 @@ const tlsReportsReceived = table(
 )
 
 /**
- * How much mail in a domain's name came from an address, by what receivers made of it. Retention deletes by
- * `day`, which is indexed.
+ * How much mail in a domain's name came from an address, by the receivers' verdict. Retention deletes by `day`, which
+ * is indexed.
  */
 const dmarcSources = table(
   'dmarc_sources',
@@ -55,19 +57,19 @@ const dmarcSources = table(
     domain_id: text().references('domains', 'cascade'),
     /** The day on which the report's time begins, in UTC days since 1970. */
     day: integer(),
-    /** An IP address; empty: those that are too many to be told apart. */
+    /** An IP address; empty: all addresses beyond the bound. */
     source: text(),
     reporter: text(),
-    /** 1: the report came with the DKIM signature of whoever made it. */
+    /** 1: the report came with the DKIM signature of its reporter. */
     proven: integer(),
     disposition: text<'none' | 'quarantine' | 'reject'>(),
     /** 1: passed, for a domain that aligns with the From. */
     dkim: integer(),
     spf: integer(),
-    /** 1: the receiver says that it came by a forwarder or a list. */
+    /** 1: the receiver says that the mail came by a forwarder or a list. */
     forwarded: integer(),
     messages: integer(),
-    /** The domains that DKIM and SPF spoke of, of one of them; for people. */
+    /** The domains of DKIM and SPF in one of the mails; for people to read. */
     identifiers: text(),
   },
   {

@@ -15,13 +15,13 @@ const domains = table(
     created_at: integer(),
     verified_at: integer().orNull(),
     checked_at: integer().orNull(),
-    /** Null: as the account has it. */
+    /** Null: the account's setting counts. */
     track_opens: integer().orNull(),
     track_clicks: integer().orNull(),
-    /** The host of its tracked links; used once the DNS was seen to lead it here (1). */
+    /** The host of its tracked links; used once the DNS was seen to point it here (1). */
     tracking_host: text().orNull(),
     tracking_host_ready: integer().orNull(),
-    /** The host at which it receives mail for its account; its MX was seen to lead here (1). */
+    /** The host at which it receives mail for its account; its MX was seen to point here (1). */
     receiving_host: text().orNull(),
     receiving_host_ready: integer().orNull(),
   },
@@ -32,7 +32,7 @@ const domains = table(
         on: ['tracking_host'],
         where: (row) => row('tracking_host', 'is not', null),
       },
-      // A name receives for one account alone.
+      // A name receives mail for only one account.
       domains_receiving_host: {
         on: ['receiving_host'],
         isUnique: true,
@@ -53,16 +53,16 @@ const dkimKeys = table(
     domain_id: text().references('domains', 'cascade'),
     selector: text(),
     algorithm: text<'rsa-sha256' | 'ed25519-sha256'>(),
-    /** PEM, sealed with the appliance key; empty once the key is past. */
+    /** PEM, sealed with the appliance key; empty once the key is `past`. */
     private_key: blob(),
     /** The `p=` value of the record. */
     public_key: text(),
     /** 1 once its record was seen in the DNS (or the domain is trusted): only then it signs. */
     verified: integer(),
     created_at: integer(),
-    /** `next`: signs once its record is seen; `past`: signs no more, and its record may go. */
+    /** `next`: signs once its record is seen; `past`: no longer signs, and its record may be removed. */
     stage: text<DkimStage>().default('current'),
-    /** Of a past one: from when on its record may go. */
+    /** For a past key: when its record may be removed. */
     may_go_at: integer().orNull(),
   },
   { unique: [['domain_id', 'selector']] },
@@ -76,17 +76,17 @@ export interface DkimKeyRow extends Omit<RowOf<typeof dkimKeys>, 'stage'> {
 const domainLooks = table('domain_looks', {
   domain_id: text().primaryKey().references('domains', 'cascade'),
   at: integer(),
-  /** JSON: one object a record, with purpose, host, value, state, found and advice. */
+  /** JSON: one object for each record, with purpose, host, value, state, found and advice. */
   records: text(),
 })
 
-/** A record of a verified domain that was not there at the last looks. */
+/** A record of a verified domain that was missing at the last looks. */
 const recordChecks = table(
   'record_checks',
   {
     domain_id: text().references('domains', 'cascade'),
     purpose: text(),
-    /** How many looks in a row have failed; one that the DNS did not answer does not count. */
+    /** How many looks in a row have failed; a look that the DNS did not answer does not count. */
     failures: integer(),
     since: integer(),
   },

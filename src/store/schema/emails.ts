@@ -11,7 +11,7 @@ export type EmailStatus =
   | 'cancelled'
   | 'suppressed'
 
-/** The log: a row an accepted mail, kept long after the mail has left. */
+/** The log: a row for each accepted mail, kept long after the mail has left. */
 const emails = table(
   'emails',
   {
@@ -32,10 +32,10 @@ const emails = table(
     status: text<EmailStatus>(),
     message_id: text(),
     provider: text<'primary' | 'failover'>(),
-    /** Deliveries by how they stand, so that the mail's status follows without counting rows. */
+    /** Deliveries by their state, so that the mail's status follows without counting rows. */
     waiting: integer(),
     delivered: integer(),
-    /** Taken on by a smart host; each may become one of the others by a later report. */
+    /** Deliveries that a smart host has taken; a later report may move each to another counter. */
     relayed: integer().default(0),
     bounced: integer(),
     failed: integer(),
@@ -46,15 +46,15 @@ const emails = table(
     scheduled_at: integer().orNull(),
     sent_at: integer().orNull(),
     created_at: integer(),
-    /** The campaign that it is of: then it has one recipient, and its body is that of all. */
+    /** The campaign that it belongs to: then it has one recipient, and shares the campaign's body. */
     broadcast_id: text().orNull().unchanging(),
-    /** The step of an automation that it is of: then it has one recipient, and a row in `email_merges`. */
+    /** The step of an automation that sent it: then it has one recipient, and a row in `email_merges`. */
     automation_step_id: integer().orNull().unchanging(),
     /** The slug of the template that it was made from. */
     template: text().orNull(),
     /** JSON of `MailExtras`; null for most mails. Those of a campaign are in `broadcasts`. */
     extras: text().orNull(),
-    /** The key of the campaign's version that it is; null for all others. */
+    /** The key of the campaign's version that it has; null for all others. */
     variant: text().orNull().unchanging(),
   },
   {
@@ -70,7 +70,7 @@ const emails = table(
         on: ['account_id', 'template', 'id'],
         where: (row) => row('template', 'is not', null),
       },
-      // What goes well is in no index by its status, which changes with every mail.
+      // A mail that goes well is in no index by its status, because the status changes with every mail.
       emails_rare: {
         on: ['account_id', 'status', 'id'],
         where: (row) => row('status', 'in', ['bounced', 'failed', 'cancelled', 'suppressed']),
@@ -89,7 +89,7 @@ const emails = table(
 
 export interface EmailRow extends RowOf<typeof emails> {}
 
-/** A tag of a mail, where mails are found by it. */
+/** A tag of a mail, for searches by it. */
 const emailTags = table(
   'email_tags',
   {
@@ -101,11 +101,11 @@ const emailTags = table(
   { primaryKey: ['account_id', 'name', 'value', 'email_id'], isClustered: true },
 )
 
-/** A recipient of a mail, where mails are found by them. */
+/** A recipient of a mail, for searches by them. */
 const recipientEntries = table(
   'recipient_entries',
   {
-    /** Since 1970, UTC, of the mail's id. */
+    /** The day in the mail's id, since 1970, UTC. */
     day: integer(),
     /** A hash of account and address. */
     key: integer(),
@@ -118,13 +118,13 @@ const recipientEntries = table(
 const recipientIndex = table(
   'recipient_index',
   {
-    /** The mail up to which all are entered; empty at first. */
+    /** The mail up to which all mails are entered; empty at first. */
     through: text(),
   },
   { seed: [{ through: '' }] },
 )
 
-/** A request that has succeeded, and what it was answered; kept for 24 hours. */
+/** A request that has succeeded, and its answer; kept for 24 hours. */
 const idempotencyKeys = table(
   'idempotency_keys',
   {

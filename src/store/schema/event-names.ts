@@ -1,6 +1,6 @@
 import { integer, table, text } from './table.js'
 
-/** By what names events of contacts came to an account, and how often. */
+/** The names of an account's contact events, and how often each came. */
 const eventNames = table(
   'event_names',
   {
@@ -8,7 +8,7 @@ const eventNames = table(
     name: text(),
     count: integer(),
     last_at: integer(),
-    /** The last one, in `automation_events` as long as it is kept. */
+    /** The last event of the name, in `automation_events` as long as that is kept. */
     sample_id: integer(),
   },
   { primaryKey: ['account_id', 'name'], isClustered: true },

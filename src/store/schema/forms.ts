@@ -6,24 +6,24 @@ const forms = table(
   {
     id: text().primaryKey(),
     account_id: text().references('accounts'),
-    /** In the form's address, `/f/PUBLIC`. */
+    /** The id in the form's address, `/f/PUBLIC`. */
     public_id: text().unique(),
     name: text(),
     /** JSON, as `forms/form.ts` has it. */
     settings: text(),
-    /** Of the consent text: rises whenever that changes. */
+    /** The version of the consent text: rises whenever that changes. */
     version: integer(),
     archived_at: integer().orNull(),
-    /** Since when its confirmations come back: it asks for more of who sends it in. */
+    /** Since when its confirmations bounce: the form then asks more of people who send it in. */
     careful_at: integer().orNull(),
-    /** Since when so many came back that it sends none any more. */
+    /** Since when so many have bounced that it sends no more. */
     stopped_at: integer().orNull(),
     shown: integer().default(0),
     sent_in: integer().default(0),
     confirmed: integer().default(0),
     held_back: integer().default(0),
     created_at: integer(),
-    /** `hand`: an account's one form without a page, by which those are asked whom it adds itself. */
+    /** `hand`: an account's one form without a page, which asks people whom the account adds itself. */
     kind: text<'page' | 'hand'>().default('page'),
   },
   { indexes: { forms_account: ['account_id', 'id'] } },
@@ -31,14 +31,14 @@ const forms = table(
 
 export interface FormRow extends RowOf<typeof forms> {}
 
-/** What a form has held back, by why. */
+/** What a form has held back, by reason. */
 const formHeld = table(
   'form_held',
   { form_id: text().references('forms', 'cascade'), reason: text(), held: integer() },
   { primaryKey: ['form_id', 'reason'], isClustered: true },
 )
 
-/** How its confirmations fared, a day (of days since 1970, UTC). */
+/** What happened to its confirmations, by day (since 1970, UTC). */
 const formDays = table(
   'form_days',
   {
@@ -51,7 +51,10 @@ const formDays = table(
   { primaryKey: ['form_id', 'day'], isClustered: true },
 )
 
-/** What was sent in and has led to a confirmation mail. It goes 7 days after that, or 30 after it was confirmed. */
+/**
+ * An entry that was sent in and has led to a confirmation mail. It is deleted 7 days after that, or 30 after it was
+ * confirmed.
+ */
 const formEntries = table(
   'form_entries',
   {
@@ -69,7 +72,7 @@ const formEntries = table(
     created_at: integer(),
     confirmed_at: integer().orNull(),
     expires_at: integer(),
-    /** When a reminder is due; null: none is. */
+    /** When a reminder is due; null: no reminder is due. */
     remind_at: integer().orNull(),
   },
   {
@@ -86,7 +89,10 @@ const formEntries = table(
 
 export interface FormEntryRow extends RowOf<typeof formEntries> {}
 
-/** Mails that asked for a confirmation: what comes back of them is their form's. It goes 90 days after they were sent. */
+/**
+ * Mails that asked for a confirmation: their bounces count for the form. A row is deleted 90 days after the mail was
+ * sent.
+ */
 const formMails = table(
   'form_mails',
   {
@@ -97,7 +103,7 @@ const formMails = table(
   { isClustered: true, indexes: { form_mails_age: ['sent_at'] } },
 )
 
-/** How many confirmations an address was asked for that it has not given; the address is there as a keyed hash. */
+/** How many confirmations an address was asked for and has not given; the address is kept as a keyed hash. */
 const formAddresses = table(
   'form_addresses',
   {

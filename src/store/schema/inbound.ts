@@ -1,6 +1,6 @@
 import { blob, integer, type RowOf, table, text } from './table.js'
 
-/** A mail that came to a return path or the feedback address and is not yet read; then it is gone. */
+/** A mail that came to a return path or the feedback address and is not yet read; it is deleted afterwards. */
 const inboundSpool = table(
   'inbound_spool',
   {
@@ -16,11 +16,11 @@ const inboundSpool = table(
     recipients: text(),
     /** When it is to be read. */
     due_at: integer(),
-    /** How often it was put off: reading it was broken off, or what it speaks of was not yet written. */
+    /** How often it was put off: reading it was broken off, or the delivery that it is about was not yet written. */
     tries: integer(),
     /** The beginning of the mail, as far as it will be examined. */
     raw: blob(),
-    /** Since when it is left to the operator, with why; without a why it is to be read again. */
+    /** Since when it is left to the operator, with the reason; without a reason it is to be read again. */
     parked_at: integer().orNull(),
     fault: text().orNull(),
     /** The appliance that reads it. */

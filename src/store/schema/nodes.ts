@@ -3,11 +3,11 @@ import { blob, integer, type RowOf, table, text } from './table.js'
 /** The appliances over this database: one, unless it is on a server. Times are those of the database's clock. */
 const nodes = table('nodes', {
   name: text().primaryKey(),
-  /** 1 to 31: whose the rows are that it takes in (`ownNode`). */
+  /** 1 to 31: its number in the rows that it inserts (`ownNode`). */
   number: integer().default(1),
-  /** Another number at each start, of all of them; whoever finds another one than its own has to end. */
+  /** Another number at each start, of all of them; an appliance that finds another one than its own has to end. */
   epoch: integer(),
-  /** Until when it is taken for alive without a further sign of life. */
+  /** Until when it counts as alive without a further sign of life. */
   held_until: integer(),
   /** How many signs of life it has given. */
   beat: integer(),
@@ -16,26 +16,26 @@ const nodes = table('nodes', {
   schema: text().default(''),
   /** A hash of the plans that it has read. */
   plans: text().default(''),
-  /** 1: it works beside others that say so too; 0: it is to be the only one. */
+  /** 1: it works beside others that also do; 0: it must be the only one. */
   joins: integer<0 | 1>().default(0),
-  /** Since when its epoch counts no more: it ended, or others took it for dead. Null while it counts. */
+  /** Since when its epoch is over: it ended, or others took it for dead. Null while the epoch counts. */
   gone_at: integer().orNull(),
   /** It ended by itself, and gave the database back. */
   ended_well: integer<0 | 1>().default(0),
   started_at: integer().default(0),
-  /** Takes no new mail, and others take over what it has. */
+  /** It accepts no new mail, and others take over what it has. */
   draining: integer<0 | 1>().default(0),
   /** By how many milliseconds its clock is ahead of the database's. */
   clock_ahead_ms: integer().default(0),
-  /** How many deliveries others have taken over since it is gone. */
+  /** How many deliveries others have taken over since it was gone. */
   taken_over: integer().default(0),
-  /** Hashes of the operator's rule files that it goes by, as JSON. */
+  /** Hashes of the operator's rule files that it uses, as JSON. */
   files: text().default('{}'),
-  /** Where it hears the others' rings; empty: nowhere. */
+  /** The address at which it gets the others' rings; empty: none. */
   address: text().default(''),
-  /** Another number: it is to look for what there is to do. */
+  /** When this number changes, the node looks for work. */
   wakes: integer().default(0),
-  /** JSON of what it wants in the DNS of each domain; empty: it has not said. */
+  /** JSON of the records that it wants in the DNS of each domain; empty: not told yet. */
   records: text().default(''),
   /** How much of the duties it takes, beside those of the others. */
   weight: integer().default(1),
@@ -43,22 +43,22 @@ const nodes = table('nodes', {
 
 export interface NodeRow extends RowOf<typeof nodes> {}
 
-/** What one of the nodes does for all, and whose it is. */
+/** A duty that one of the nodes does for all, and which node has it. */
 const duties = table('duties', {
   name: text().primaryKey(),
-  /** Of the node that has it, as long as that is alive. */
+  /** The epoch of the node that has it, as long as that is alive. */
   epoch: integer(),
   since: integer(),
 })
 
-/** What nodes have counted of requests in windows that last, which the others count along. */
+/** How many requests each node has counted in the present windows; the other nodes add them. */
 const rates = table(
   'rates',
   {
     key: text(),
     /** When its window ends. */
     ends_at: integer(),
-    /** Its number. */
+    /** The node's number. */
     node: integer(),
     count: integer(),
   },
@@ -70,11 +70,11 @@ const rates = table(
   },
 )
 
-/** What a machine is given that joins: sealed with a code that nobody has but who was told it. */
+/** What a joining machine is given, sealed with a code that only its recipient knows. */
 const nodeInvites = table(
   'node_invites',
   {
-    /** Made of the code, which cannot be made of it. */
+    /** Derived from the code, which cannot be derived from it. */
     lookup: text().primaryKey(),
     sealed: blob(),
     until: integer(),
@@ -82,14 +82,14 @@ const nodeInvites = table(
   { isClustered: true },
 )
 
-/** Which nodes name an address that mail may leave from, and which of them it leaves from. */
+/** Which nodes have an address from which mail may leave, and which of them sends from it. */
 const nodeAddresses = table(
   'node_addresses',
   {
     address: text(),
     /** The node's name. */
     node: text(),
-    /** 1: it sends from it; of one address one node at most. */
+    /** 1: the node sends from the address; at most one node does. */
     owner: integer<0 | 1>(),
   },
   { primaryKey: ['address', 'node'] },

@@ -1,6 +1,6 @@
 import { integer, type RowOf, table, text } from './table.js'
 
-/** What the operator is told of: a row from when it is raised until long after it is settled. */
+/** What the operator is told: a row exists from when a notice is raised until long after it is settled. */
 const notices = table(
   'notices',
   {
@@ -8,17 +8,17 @@ const notices = table(
     kind: text(),
     key: text(),
     severity: text<'burning' | 'daily'>(),
-    /** How far it has come, where that matters; it is told anew when this changes. */
+    /** How far the matter has come, where that counts; it is told again when this changes. */
     stage: text(),
     /** The first line says all; the others are details. */
     text: text(),
     fix: text(),
-    /** `settled`: its cause is gone, which has not been told yet. `past`: nothing is left to tell. */
+    /** `settled`: its cause is gone, but that has not been told yet. `past`: nothing is left to tell. */
     state: text<'open' | 'settled' | 'past'>(),
     count: integer(),
     first_at: integer(),
     last_at: integer(),
-    /** When it came to its stage and severity. */
+    /** When it reached its stage and severity. */
     staged_at: integer(),
     settled_at: integer().orNull(),
     /** 1: to be told at once. */

@@ -1,11 +1,11 @@
 import type { QueueClass } from '../queue-class.js'
 import { integer, type RowOf, table, text } from './table.js'
 
-/** How far a source address has come with its warm-up; days since the epoch, UTC. */
+/** How far a source address is in its warm-up; days since the epoch, UTC. */
 const sources = table('sources', {
   address: text().primaryKey(),
   first_day: integer(),
-  /** The last day with mail; `sent` counts that day's. */
+  /** The last day with mail; `sent` counts that day's mails. */
   last_day: integer(),
   ramp_day: integer(),
   sent: integer(),
@@ -41,26 +41,26 @@ const mtaSts = table(
   { indexes: { mta_sts_expiry: ['expires_at'] } },
 )
 
-/** Which way mail goes, of a site or (`*`) of all, where that is or was not as usual. */
+/** Which way mail goes to a site or (`*`) everywhere, where that is or was not as usual. */
 const egress = table(
   'egress',
   {
     scope: text(),
-    /** Whose way out it is, by its number; 0: of no node, the operator's word for all. */
+    /** The number of the node whose way out it is; 0: the operator's word for all nodes. */
     node: integer(),
-    /** The operator's word; `auto`: what follows decides. */
+    /** The operator's word; `auto`: the next columns decide. */
     orders: text<'auto' | 'force' | 'forbid'>(),
     way: text<'primary' | 'failover'>(),
-    /** What was wrong, as `outbound/egress/breaker.ts` has it. */
+    /** What was wrong, in the words of `outbound/egress/breaker.ts`. */
     why: text(),
     cause: text<'unreached' | 'refused'>(),
     since: integer(),
     until: integer(),
-    /** When the wait before probes was set: it must not last for as long as a clock was ahead. */
+    /** When the wait before probes was set: if the clock was ahead, the wait must not last longer for it. */
     at: integer().default(0),
     passed: integer(),
     relapses: integer(),
-    /** Whose mail was refused; null where nobody's was, or that is not known. */
+    /** The account whose mail was refused; null where none was, or where that is not known. */
     account_id: text().orNull(),
   },
   { primaryKey: ['scope', 'node'] },
@@ -75,7 +75,7 @@ const egressUnreached = table(
     /** The number of the node that did not reach it. */
     node: integer(),
     site: text(),
-    /** Whose mail it was for. */
+    /** The account whose mail it was. */
     account_id: text(),
     at: integer(),
   },
@@ -87,11 +87,11 @@ const siteOrders = table(
   'site_orders',
   {
     id: integer().numberedKey('rising'),
-    /** It waits; or it leaves from another pool. */
+    /** The mail waits, or leaves from another pool. */
     kind: text<'hold' | 'pool'>(),
     /** A recipients' domain as A-label, a site's key, or a provider of shaping.toml; lower case. */
     site: text(),
-    /** Of a move: the pool, and whose mail of which class alone; null: all of it. */
+    /** The pool; then the account and the class of the mail that is meant, null: all. */
     pool: text().orNull(),
     account_id: text().orNull(),
     class: integer<QueueClass>().orNull(),
@@ -109,27 +109,27 @@ const siteOrders = table(
   },
 )
 
-/** Campaign mail to a site, from a pool, goes slower: which part of it goes, and when more will. */
+/** A brake on campaign mail to a site from a pool: how much of it may leave, and when more will. */
 const siteBrakes = table(
   'site_brakes',
   {
     site: text(),
-    /** The pool whose addresses it leaves from, by its name; empty: from all of them. */
+    /** The name of the pool from which it leaves; empty: all pools. */
     source: text(),
-    /** Of 100 campaign mails that usually go; 0: they wait. */
+    /** How many of 100 usual campaign mails may leave; 0: they wait. */
     percent: integer<0 | 10 | 25 | 50>(),
     began_at: integer(),
     /** When this step began, and when the next one follows by itself. */
     since: integer(),
     until: integer(),
-    /** How often it has waited. */
+    /** How often the brake has made mail wait. */
     waits: integer(),
     /** Campaign mails a minute before it began, at the thread that began it. */
     per_minute: integer(),
     step_ms: integer(),
     wait_ms: integer(),
     cause: text<'deferred' | 'blocked' | 'complained'>(),
-    /** What was counted, as a sentence without a full stop. */
+    /** The counts, as a sentence without a full stop. */
     why: text(),
   },
   { primaryKey: ['site', 'source'], isClustered: true },
@@ -137,7 +137,7 @@ const siteBrakes = table(
 
 export interface SiteBrakeRow extends RowOf<typeof siteBrakes> {}
 
-/** How attempts at a site ended, by source and UTC day; complaints have no source. Of busy sites alone. */
+/** How attempts at a site ended, by source and UTC day; complaints have no source. Only for busy sites. */
 const siteDays = table(
   'site_days',
   {

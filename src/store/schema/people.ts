@@ -1,30 +1,30 @@
 import { blob, integer, type RowOf, table, text } from './table.js'
 
 /**
- * Who logs in at the dashboard. Passwords, sessions and links are stored as hashes: whoever reads the database or a
- * backup cannot log in with them.
+ * The people who log in at the dashboard. Passwords, sessions and links are stored as hashes: whoever reads the
+ * database or a backup cannot log in with them.
  */
 const users = table(
   'users',
   {
     id: text().primaryKey(),
     email: text(),
-    /** The address in lower case, by which they are found. */
+    /** The address in lower case, for searches. */
     address: text().unique(),
     name: text(),
-    /** scrypt with its parameters; null: only a passkey or a link leads in. */
+    /** scrypt with its parameters; null: they can only use a passkey or a link. */
     password: text().orNull(),
     /** Sealed; null: no codes are asked for. */
     totp_secret: blob().orNull(),
-    /** The last step whose code was taken: no code is good twice. */
+    /** The last time step whose code was accepted: no code is good twice. */
     totp_step: integer(),
     operator: integer<0 | 1>(),
     disabled_at: integer().orNull(),
     created_at: integer(),
     last_login_at: integer().orNull(),
-    /** Since when it is sure that the address is theirs. Null: they came by a link that an owner was shown. */
+    /** When it was proved that the address is theirs. Null: they came by a link that an owner was shown. */
     proved_at: integer().orNull(),
-    /** In which they read times; null until it is known. */
+    /** The time zone in which they read times; null until it is known. */
     time_zone: text().orNull(),
   },
   { isClustered: true },
@@ -51,17 +51,17 @@ const invitations = table(
   'invitations',
   {
     id: text().primaryKey(),
-    /** Null: as an operator. */
+    /** Null: the invitation is for an operator. */
     account_id: text().orNull(),
     email: text(),
     address: text(),
     role: text<'owner' | 'member' | 'viewer' | 'operator'>(),
     token_hash: blob().unique(),
-    /** SHA-256 of the link that proves the address: only the mail has it, or an operator hands it over. */
+    /** SHA-256 of the link that proves the address: only the mail has the link, or an operator hands it over. */
     proof_hash: blob().orNull(),
-    /** Who it is, in words. */
+    /** Who invited them, in words. */
     invited_by: text(),
-    /** Null: whoever uses the command line. */
+    /** Null: somebody at the command line. */
     inviter_id: text().orNull(),
     created_at: integer(),
     expires_at: integer(),
@@ -86,12 +86,12 @@ export interface InvitationRow extends RowOf<typeof invitations> {}
 const sessions = table(
   'sessions',
   {
-    /** SHA-256 of what the cookie has. */
+    /** SHA-256 of the cookie's value. */
     hash: blob().primaryKey(),
     /** The id by which pages name it. */
     id: text(),
     user_id: text(),
-    /** `code`: the password was right, and a code of the second factor is still to come. */
+    /** `code`: the password was right, and the code of the second factor is still missing. */
     state: text<'open' | 'code'>(),
     created_at: integer(),
     seen_at: integer(),
@@ -99,7 +99,7 @@ const sessions = table(
     sudo_until: integer(),
     address_key: text(),
     agent: text(),
-    /** A provider of OpenID Connect, which may have asked for a second factor, has said that it is them; null: they showed it here. */
+    /** An OpenID Connect provider identified them, perhaps with a second factor; null: they proved it here. */
     came_by: text<'provider' | 'provider with factor'>().orNull(),
   },
   {
@@ -110,7 +110,7 @@ const sessions = table(
 
 export interface SessionRow extends RowOf<typeof sessions> {}
 
-/** Where somebody logged in of late. */
+/** Places from which somebody has lately logged in. */
 const knownPlaces = table(
   'known_places',
   {
@@ -128,7 +128,7 @@ const knownPlaces = table(
 const passkeys = table(
   'passkeys',
   {
-    /** The id that the browser knows it by, in base64url. */
+    /** The passkey's id in the browser, in base64url. */
     credential_id: text().primaryKey(),
     id: text(),
     user_id: text(),
@@ -151,7 +151,7 @@ const recoveryCodes = table(
   'recovery_codes',
   {
     user_id: text(),
-    /** SHA-256: of 80 random bits, which nobody guesses. */
+    /** SHA-256 of 80 random bits, which nobody can guess. */
     hash: blob(),
     used_at: integer().orNull(),
   },
@@ -174,14 +174,17 @@ const entryLinks = table(
 
 export interface EntryLinkRow extends RowOf<typeof entryLinks> {}
 
-/** By which name a provider of OpenID Connect knows somebody: bound at the first log-in by it. */
+/** The identity of a person at an OpenID Connect provider, bound at the first log-in through it. */
 const identities = table(
   'identities',
   {
     issuer: text(),
     subject: text(),
     user_id: text(),
-    /** JSON: what its claim has given, by the account's id or `operator`; only that is taken again. */
+    /**
+     * JSON: the roles that the provider's claim has given, by the account's id or `operator`; only these are removed
+     * again.
+     */
     roles: text(),
     created_at: integer(),
     used_at: integer(),
@@ -195,14 +198,14 @@ const identities = table(
 
 export interface IdentityRow extends RowOf<typeof identities> {}
 
-/** Challenges of passkeys that were answered: none is good twice, whichever node is asked. */
+/** Challenges of passkeys that were answered: none is good twice, at whichever node. */
 const usedChallenges = table(
   'used_challenges',
   { challenge: text().primaryKey(), until: integer() },
   { isClustered: true, indexes: { used_challenges_until: ['until', 'challenge'] } },
 )
 
-/** Whose attempts at a log-in have failed, from the third one on, where several nodes count them together. */
+/** Failed log-ins, from the third one on, where several nodes count them together. */
 const failedAttempts = table(
   'failed_attempts',
   {
@@ -211,7 +214,7 @@ const failedAttempts = table(
     count: integer(),
     last_at: integer(),
     blocked_until: integer(),
-    /** When it is forgotten. */
+    /** When the row is forgotten. */
     until: integer(),
   },
   { isClustered: true, indexes: { failed_attempts_until: ['until', 'key'] } },

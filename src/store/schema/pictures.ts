@@ -6,7 +6,7 @@ const pictures = table(
   {
     id: text().primaryKey(),
     account_id: text().references('accounts'),
-    /** In its address on the public listener. */
+    /** The id in its address on the public listener. */
     public_id: text().unique(),
     name: text(),
     /** What it shows, for people who do not see it. */

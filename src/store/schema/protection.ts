@@ -4,19 +4,19 @@ import { integer, type RowOf, table, text, type ValuesOf } from './table.js'
 const protectionCounts = {
   /** Recipients whose server has decided: delivered, relayed or bounced. */
   recipients: integer(),
-  /** Permanent ones; an address once in the window. */
+  /** Permanent bounces; an address counts once in the window. */
   bounces: integer(),
-  /** Those that were proved; an address once in the window. */
+  /** Proved complaints; an address counts once in the window. */
   complaints: integer(),
 }
 
 const protectionTotals = {
   ...protectionCounts,
-  /** Of these, those of campaigns and automations. */
+  /** How many of these belong to campaigns and automations. */
   marketing_recipients: integer(),
   marketing_bounces: integer(),
   marketing_complaints: integer(),
-  /** Complaints without proof: they are shown, no rate has them. */
+  /** Complaints without proof: they are shown, but no rate counts them. */
   unproved: integer(),
 }
 
@@ -37,7 +37,7 @@ const protection = table(
 
 export interface ProtectionRow extends RowOf<typeof protection> {}
 
-/** What the totals are made of; those that slide out of the window are deleted. */
+/** The hours that make up the totals; hours that leave the window are deleted. */
 const protectionHours = table(
   'protection_hours',
   {
@@ -64,7 +64,9 @@ const protectionProviders = table(
 
 export interface ProtectionProviderRow extends RowOf<typeof protectionProviders> {}
 
-/** An address whose bounce or complaint is counted; another of the same kind counts once `hour` has slid out. */
+/**
+ * An address whose bounce or complaint is counted; another of the same kind counts once `hour` has left the window.
+ */
 const protectionAddresses = table(
   'protection_addresses',
   {
@@ -95,7 +97,7 @@ const protectionAudit = table(
     /** `protection`, or the operator who gave the command. */
     who: text(),
     note: text().orNull(),
-    /** JSON, as they were then. */
+    /** JSON of the totals at that time. */
     totals: text(),
     /** 1 once the operator was told. */
     announced: integer(),
@@ -110,25 +112,28 @@ const protectionAudit = table(
 
 export interface ProtectionAuditRow extends RowOf<typeof protectionAudit> {}
 
-/** A flood of mail to whom an account never mailed, of which the rest is held until somebody decides. */
+/** A flood of mail to new recipients of an account; the rest of it is held until somebody decides. */
 const surges = table(
   'surges',
   {
     id: text().primaryKey(),
     account_id: text(),
     began_at: integer(),
-    /** Mails of an hour: what the account had usually, from which number on it was a surge, and what it had then. */
+    /**
+     * Mails in an hour: the account's usual number, the number from which on it was a surge, and the number that it
+     * had.
+     */
     usual: integer(),
     most: integer(),
     mails: integer(),
     /** How many deliveries were held. */
     held: integer(),
-    /** JSON: which keys handed in what was held, and from where; see `SurgeSource`. */
+    /** JSON: which keys handed in the held mail, and from where; see `SurgeSource`. */
     sources: text(),
     decision: text<'released' | 'failed'>().orNull(),
     decided_at: integer().orNull(),
     decided_by: text().orNull(),
-    /** When all that was held had left or failed. */
+    /** When all held mail had left or failed. */
     ended_at: integer().orNull(),
     /** 1 once the operator and the owners were told. */
     announced: integer(),

@@ -1,6 +1,6 @@
 import { blob, integer, type RowOf, table, text } from './table.js'
 
-/** Where mail to a domain that receives goes; an account's rules are asked in the order of their places. */
+/** A rule for mail to a receiving domain; an account's rules are tried in the order of their places. */
 const receivingRules = table(
   'receiving_rules',
   {
@@ -8,9 +8,9 @@ const receivingRules = table(
     account_id: text(),
     domain_id: text().references('domains', 'cascade'),
     place: integer(),
-    /** By which of the address it is chosen: all of its local part, how that begins, or nothing. */
+    /** What the rule compares: the whole local part, its beginning, or nothing. */
     kind: text<'address' | 'prefix' | 'all'>(),
-    /** Lower case; empty where it takes all. */
+    /** Lower case; empty where the rule takes all mail. */
     local: text(),
     action: text<'webhook' | 'forward' | 'store'>(),
     forward_to: text().orNull(),
@@ -35,11 +35,11 @@ const received = table(
     account_id: text(),
     domain_id: text(),
     rule_id: text(),
-    /** As the rule said when it came. */
+    /** The rule's action when the mail came. */
     action: text<'webhook' | 'forward' | 'store'>(),
     forward_to: text().orNull(),
     received_at: integer(),
-    /** When it is to be read; null: it was. */
+    /** When it is to be read; null: it has been read. */
     due_at: integer().orNull(),
     /** How often reading it was broken off. */
     tries: integer(),
@@ -51,7 +51,7 @@ const received = table(
     /** Empty for the null sender. */
     mail_from: text(),
     recipient: text(),
-    /** Of the whole message, header and body. */
+    /** The size of the whole message, header and body. */
     size_bytes: integer(),
     /** Its body, in `contents`. */
     content_id: integer(),
@@ -68,16 +68,16 @@ const received = table(
     dkim: text(),
     dmarc: text(),
     arc: text(),
-    /** Why a machine seems to have sent it; null: nothing says so. */
+    /** Why it seems to be sent by a machine; null: nothing says so. */
     automatic: text().orNull(),
-    /** 1: it has been sent on from here before. */
+    /** 1: it has already been forwarded from here. */
     is_loop: integer(),
     /** JSON: what the spam filter said; null: it was not asked, or did not answer in time. */
     spam: text().orNull(),
-    /** The mail by which it was sent on, or why it was not. */
+    /** The mail that forwarded it, or why it was not forwarded. */
     forward_id: text().orNull(),
     forward_fault: text().orNull(),
-    /** Why it could not be read: the message alone is kept. */
+    /** Why it could not be read: then only the message is kept. */
     fault: text().orNull(),
   },
   {
@@ -96,14 +96,14 @@ export interface ReceivedRow extends Omit<RowOf<typeof received>, 'node'> {
   node: number
 }
 
-/** The header as it came, which lists of mails do not read. */
+/** The header as it came; separate, because lists of mails do not read it. */
 const receivedHeaders = table(
   'received_headers',
   { received_id: text().primaryKey(), header: blob() },
   { isClustered: true },
 )
 
-/** What was read in a mail. */
+/** The parsed content of a mail. */
 const receivedTexts = table(
   'received_texts',
   {
@@ -122,7 +122,10 @@ const receivedTexts = table(
 
 export interface ReceivedTextRow extends RowOf<typeof receivedTexts> {}
 
-/** Mails that an account's plan has had refused, a row a reason, counted since the first one of the day (UTC). */
+/**
+ * Mails that were refused because of an account's plan, one row for each reason, counted since the first one of the
+ * day (UTC).
+ */
 const refusedArrivals = table(
   'refused_arrivals',
   {

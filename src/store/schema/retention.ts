@@ -2,15 +2,13 @@ import type { QueueClass } from '../queue-class.js'
 import type { DeliveryRow } from './deliveries.js'
 import { integer, type RowOf, table, text } from './table.js'
 
-/** How many mails have a body; every mail up to the one in `retention_state` is counted. */
+/** How many mails use a body; all mails up to the one in `retention_state` are counted. */
 const bodyUses = table(
   'body_uses',
   {
     body_id: integer().primaryKey(),
     uses: integer(),
-    /**
-     * A hash of account and contents, by which equal bodies find each other; null for those of campaigns and templates.
-     */
+    /** A hash of account and content, which finds equal bodies; null for bodies of campaigns and templates. */
     hash: text().orNull(),
   },
   {
@@ -31,7 +29,7 @@ const pastDeliveries = table(
     recipient: text(),
     class: integer<QueueClass>(),
     status: text<DeliveryRow['status']>(),
-    /** From then on no report is expected any more. */
+    /** From when on no report is expected any more. */
     forget_at: integer(),
   },
   { indexes: { past_deliveries_forget: ['forget_at'] } },
@@ -45,10 +43,10 @@ const retentionState = table(
     /** The number (`ids.ts`) and the id of the last mail whose body is counted. */
     mail_number: integer(),
     mail_id: text(),
-    /** The mail up to which the bodies are deleted, but for those in `retention_waiting`. */
+    /** The mail up to which bodies are deleted, except those in `retention_waiting`. */
     bodies_through: text(),
     transcripts_through: text(),
-    /** The newest mail whose body went before its time, for room on the disk; empty: none did. */
+    /** The newest mail whose body was deleted early, for room on the disk; empty: none was. */
     early_through: text(),
     /** The time of the last run; 0: there was none. */
     ran_at: integer(),
@@ -70,7 +68,7 @@ const retentionState = table(
 
 export interface RetentionStateRow extends RowOf<typeof retentionState> {}
 
-/** How far a log was walked over for those accounts that keep its rows for so long. */
+/** How far a log was read for the accounts that keep its rows for this time. */
 const retentionWalks = table(
   'retention_walks',
   {
@@ -84,7 +82,7 @@ const retentionWalks = table(
   { primaryKey: ['log', 'keep_ms'], isClustered: true },
 )
 
-/** A mail that was not yet through when its body or its transcripts were to go. */
+/** A mail that had not ended when its body or its transcripts were to be deleted. */
 const retentionWaiting = table(
   'retention_waiting',
   {

@@ -20,7 +20,9 @@ const sandboxMessages = table(
     size_bytes: integer(),
     /** JSON, as `sandbox/verdicts.ts` writes it; null until the checks are done. */
     verdicts: text().orNull(),
-    /** The account that has it in its test inbox, and the mail that it is a copy of; null: it came to the sandbox. */
+    /**
+     * The account that has it in its test inbox, and the mail of which it is a copy; null: it came to the sandbox.
+     */
     account_id: text().orNull(),
     email_id: text().orNull(),
   },
@@ -37,7 +39,7 @@ const sandboxMessages = table(
 
 export interface SandboxMessageRow extends RowOf<typeof sandboxMessages> {}
 
-/** Apart from its message, so that a verdict written later does not write the whole mail again. */
+/** The source is separate from its message, so that a later verdict does not write the whole mail again. */
 const sandboxSources = table('sandbox_sources', {
   id: integer().primaryKey().references('sandbox_messages', 'cascade'),
   raw: blob(),

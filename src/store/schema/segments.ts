@@ -1,6 +1,6 @@
 import { integer, type RowOf, table, text } from './table.js'
 
-/** A saved rule about people, with how many it holds for; the counters change with the members. */
+/** A saved rule about people, with the number of its members; the counters change with them. */
 const segments = table(
   'segments',
   {
@@ -9,19 +9,21 @@ const segments = table(
     name: text(),
     /** JSON, as `rules/rule.ts` has it. */
     rule: text(),
-    /** Members; those of them who are not mailed, by the strongest reason. */
+    /** How many members there are; then those who are not mailed, by the strongest reason. */
     count: integer(),
     unsubscribed: integer(),
     bounced: integer(),
     complained: integer(),
     suppressed: integer(),
-    /** `filling`: all contacts are being looked at; `deleted`: its rows go in slices, and then it. */
+    /**
+     * `filling`: all contacts are being looked at; `deleted`: its rows are deleted in slices, and then the segment.
+     */
     state: text<'filling' | 'current' | 'deleted'>(),
-    /** The contact up to whom they were, by id. */
+    /** The id of the contact up to whom contacts were looked at. */
     cursor: text(),
-    /** Goes up when the rule changes, so that nothing is written that an older one has said. */
+    /** Goes up when the rule changes, so that nothing is written by an older one. */
     revision: integer(),
-    /** How deep the segments are that it asks for: those that ask for none come first. */
+    /** How deeply its rule refers to other segments: segments that refer to none come first. */
     depth: integer(),
     /** When it was last brought up to date. */
     as_of: integer(),
@@ -31,7 +33,7 @@ const segments = table(
     indexes: {
       segments_account: ['account_id', 'created_at', 'id'],
       segments_state: ['state', 'depth', 'id'],
-      // A clock that was set back is seen by it.
+      // Shows that the clock was set back.
       segments_as_of: ['as_of'],
     },
   },
@@ -39,14 +41,14 @@ const segments = table(
 
 export interface SegmentRow extends RowOf<typeof segments> {}
 
-/** Whom a segment's rule holds for. */
+/** The members of a segment. */
 const segmentMembers = table(
   'segment_members',
   {
     segment_id: text().references('segments'),
     contact_id: text(),
     since: integer(),
-    /** Why they are not mailed; null: they are. */
+    /** Why they are not mailed; null: they are mailed. */
     why: text<'unsubscribe' | 'bounce' | 'complaint' | 'manual'>().orNull(),
   },
   {
@@ -58,20 +60,20 @@ const segmentMembers = table(
 
 export interface SegmentMemberRow extends RowOf<typeof segmentMembers> {}
 
-/** Contacts who have changed and at whom segments have not looked since. */
+/** Contacts who have changed since segments last looked at them. */
 const segmentChanges = table(
   'segment_changes',
   {
     /** Rises in the order in which changes were committed. */
     id: integer().numberedKey('rising'),
     account_id: text(),
-    /** Null: any of the account's may have. */
+    /** Null: any of the account's contacts may have changed. */
     contact_id: text().orNull(),
   },
   { indexes: { segment_changes_account: ['account_id', 'id'] } },
 )
 
-/** When a segment's rule may come out otherwise for a contact, by time alone. */
+/** When a segment's rule may have another result for a contact just because time has passed. */
 const segmentDue = table(
   'segment_due',
   {

@@ -2,7 +2,10 @@ import type { EmailRow } from './emails.js'
 import { figureCounts } from './figure-counts.js'
 import { integer, type RowOf, table, text } from './table.js'
 
-/** An account's day, once by campaign, once by mailbox provider and once a tag; of test mail in rows of their own alone. */
+/**
+ * An account's day, once by campaign, once by mailbox provider and once for each tag; test mail only has separate
+ * rows.
+ */
 const figures = table(
   'figures',
   {
@@ -10,10 +13,10 @@ const figures = table(
     breakdown: text<'broadcast' | 'provider' | 'tag' | 'test' | 'campaign-test'>(),
     /** Days since 1970, UTC. */
     day: integer(),
-    /** The sending domain; empty where the mail was gone already, `*` of the many beyond the bound. */
+    /** The sending domain; empty where the mail was already gone, `*` for all beyond the bound. */
     domain: text(),
     type: text<EmailRow['type']>(),
-    /** The campaign's id (empty: none), the provider, or `name:value`; `*` of the many beyond the bound. */
+    /** The campaign's id (empty: none), the provider, or `name:value`; `*` for all beyond the bound. */
     key: text(),
     ...figureCounts,
   },
@@ -34,10 +37,13 @@ const figureCursors = table(
     mail_id: text(),
     /** Events up to this one do not say whether they were the first of their kind. */
     untold_until: integer(),
-    /** Of events that were counted before engagement was: up to which they are counted in it, and how many there are. */
+    /**
+     * For events from before engagement was counted: up to which event they are counted now, and the last one of
+     * them.
+     */
     engaged_id: integer().default(0),
     engaged_until: integer().default(0),
-    /** The same of what is counted by campaign: of events, and of who left. */
+    /** The same for campaigns: of events, and of people who left. */
     campaign_event_id: integer().default(0),
     campaign_event_until: integer().default(0),
     campaign_consent_id: integer().default(0),
@@ -48,12 +54,15 @@ const figureCursors = table(
 
 export interface FigureCursorsRow extends RowOf<typeof figureCursors> {}
 
-/** What became of an account's mail with each contact, kept when the log goes. Only people's opens and clicks count. */
+/**
+ * What happened to an account's mail with each contact, kept longer than the log. Only people's opens and clicks
+ * count.
+ */
 const contactEngagement = table('contact_engagement', {
   contact_id: text().primaryKey().references('contacts', 'cascade'),
-  /** Mails that a server has taken for them. */
+  /** Mails that a server has accepted for them. */
   sent: integer(),
-  /** Mails that they opened, and in which they clicked; of one to several people, who did first. */
+  /** Mails that they opened, and in which they clicked; a mail to several people counts for the first one. */
   opened: integer(),
   clicked: integer(),
   last_sent_at: integer().orNull(),

@@ -20,7 +20,7 @@ const submissionSessions = table(
     verdict: text(),
     /** JSON array of the first ids that were given out. */
     email_ids: text(),
-    /** Only of one in which something was refused. */
+    /** Only kept where something was refused. */
     transcript: text().orNull(),
   },
   { indexes: { submission_sessions_account: ['account_id', 'id'] } },

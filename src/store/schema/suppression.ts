@@ -1,6 +1,6 @@
 import { integer, type RowOf, table, text } from './table.js'
 
-/** Whom an account must not mail. An address may be here for several reasons, each of which is lifted on its own. */
+/** Whom an account must not mail. An address may be here for several reasons, and each is lifted separately. */
 const suppressions = table(
   'suppressions',
   {
@@ -29,18 +29,18 @@ const suppressions = table(
 
 export interface SuppressionRow extends RowOf<typeof suppressions> {}
 
-/** An address whose last mails failed in a way that may pass. */
+/** An address whose last mails failed temporarily. */
 const softBounces = table(
   'soft_bounces',
   {
     account_id: text(),
     /** The whole address in lower case. */
     address: text(),
-    /** Mails in a row. */
+    /** How many mails in a row failed. */
     failures: integer(),
     first_at: integer(),
     last_at: integer(),
-    /** The delivery that has got through since, unless a report still takes it back. */
+    /** The delivery that has succeeded since, unless a report takes that back. */
     delivered_id: integer().orNull(),
   },
   { primaryKey: ['account_id', 'address'], indexes: { soft_bounces_age: ['last_at'] } },

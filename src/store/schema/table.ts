@@ -9,13 +9,13 @@ import {
 } from 'kysely'
 
 /**
- * A table is said once, as a value: Kysely's types are taken from it (`RowOf`), and an engine makes the table of it
- * (`make-tables.ts`). Its words are those of every engine, so that another one can be told the same.
+ * A table is described once, as a value: Kysely's types are taken from it (`RowOf`), and an engine makes the table
+ * from it (`make-tables.ts`). The description is the same for every engine.
  */
 export interface StoredTable<Name extends string = string, C extends TableColumns = TableColumns> {
   readonly name: Name
   readonly columns: C
-  /** Where it is of more than one column. */
+  /** A primary key of more than one column. */
   readonly primaryKey: readonly string[]
   readonly unique: readonly (readonly string[])[]
   readonly isClustered: boolean
@@ -34,24 +34,26 @@ export interface TableIndex {
   readonly where: Expression<SqlBool> | undefined
 }
 
-/** What an engine has to know of a column. */
+/** What an engine has to know about a column. */
 interface ColumnFacts {
   readonly type: 'text' | 'integer' | 'blob'
   readonly isNullable?: boolean
   readonly isKey?: boolean
-  /** The engine numbers rows whose insert has no number; `rising`: above every number that any row ever had. */
+  /**
+   * The engine numbers rows that are inserted without a number; `rising`: above every number that any row ever had.
+   */
   readonly numbered?: 'free' | 'rising'
   readonly isUnique?: boolean
   readonly fallback?: string | number
-  /** The number of the appliance that writes, where an insert names none. */
+  /** The default is the number of the node that writes. */
   readonly isOwnNode?: boolean
-  /** The rows of the table that it names by their `id`; `cascades`: it goes with its row. */
+  /** The table whose rows it names by `id`; `cascades`: it is deleted with that row. */
   readonly parent?: { readonly table: string; readonly cascades: boolean }
 }
 
-/** A column of values of `T`. Null is none of them, unless `orNull` says so. */
+/** A column of values of `T`. Null is not allowed, unless `orNull` says so. */
 export interface TableColumn<T> extends ColumnFacts {
-  /** For the types alone: no value is ever here. */
+  /** Only for the types: there is never a value here. */
   readonly $value?: T
   orNull(): TableColumn<T | null>
   primaryKey(): TableColumn<T>
@@ -60,13 +62,13 @@ export interface TableColumn<T> extends ColumnFacts {
   unique(): TableColumn<T>
   /** An insert need not name it. */
   default(fallback: string | number): TableColumn<Generated<T>>
-  /** The number of the appliance that writes, where an insert names none (`ownNode`). */
+  /** The default is the number of the node that writes (`ownNode`). */
   ofOwnNode(): TableColumn<Generated<T>>
   /** No update may name it. */
   unchanging(): TableColumn<ColumnType<T, T, never>>
   /**
-   * The `id` of a row of another table. Hot tables and logs have none: whoever writes their rows has just read the
-   * other, and each check would cost a look-up a mail.
+   * The `id` of a row of another table. Hot tables and logs have no references: whoever writes their rows has just
+   * read the other row, and each check would cost a look-up for each mail.
    */
   references(table: string, onDelete?: 'cascade'): TableColumn<T>
 }
@@ -104,11 +106,11 @@ interface TableParts<C extends TableColumns> {
   unique?: readonly (readonly (keyof C & string)[])[]
   /** The rows lie in their key's own order, so that the key is stored once. */
   isClustered?: boolean
-  /** Rows that are worth nothing after a crash: a server writes them to no log of its own. */
+  /** The rows are worth nothing after a crash, so a server does not write them to its log. */
   isUnlogged?: boolean
-  /** Each row has a number that rises as rows are put in (`mailNumber`). SQLite gives every row one. */
+  /** Each row has a number that rises as rows are inserted (`mailNumber`). SQLite gives every row one. */
   isNumbered?: boolean
-  /** By name: the columns, or more of it. */
+  /** By name: the columns, or a fuller description. */
   indexes?: Readonly<Record<string, readonly (keyof C & string)[] | IndexParts<C>>>
   /** Rows that every database has from the beginning. */
   seed?: readonly Insertable<ValuesOf<C>>[]
@@ -117,7 +119,9 @@ interface TableParts<C extends TableColumns> {
 interface IndexParts<C extends TableColumns> {
   on: readonly (keyof C & string)[]
   isUnique?: boolean
-  /** Rows of which this is not so are not in it; only statements that say the same, word for word, find it. */
+  /**
+   * Only rows that fulfil this are in the index; only statements with the same condition, word for word, can use it.
+   */
   where?: (row: ExpressionBuilder<{ row: ValuesOf<C> }, 'row'>) => Expression<SqlBool>
 }
 

@@ -1,6 +1,6 @@
 import { blob, integer, type RowOf, table, text } from './table.js'
 
-/** Work of an account's that takes longer than a request: it goes on after a restart, and tells how far it is. */
+/** Work for an account that takes longer than a request: it goes on after a restart, and shows its progress. */
 const tasks = table(
   'tasks',
   {
@@ -19,16 +19,16 @@ const tasks = table(
       | 'undoing'
       | 'undone'
     >(),
-    /** How far it is, of `total`: of an import the lines of its file. */
+    /** How far it is, of `total`; for an import, in lines of its file. */
     done: integer(),
     total: integer(),
-    /** JSON: what is to be done, as its kind has it. */
+    /** JSON: what is to be done, in the form of its kind. */
     detail: text(),
-    /** JSON: what came of it so far. */
+    /** JSON: the result so far. */
     result: text().orNull(),
     /** The user's id. */
     started_by: text(),
-    /** The appliance that works at it, and has its file, where it has one. */
+    /** The node that works at it, and has its file if there is one. */
     node: integer().ofOwnNode(),
     begun_at: integer(),
     ended_at: integer().orNull(),
@@ -58,7 +58,10 @@ const importRefusals = table(
 
 export interface ImportRefusalRow extends RowOf<typeof importRefusals> {}
 
-/** Files of imports, so that any node may go on with one (`contacts/import-task/shared.ts`); none where one is alone. */
+/**
+ * Files of imports, so that any node can go on with an import (`contacts/import-task/shared.ts`); no rows where there
+ * is one node.
+ */
 const importPieces = table(
   'import_pieces',
   {
@@ -73,7 +76,10 @@ const importPieces = table(
 
 export interface ImportPieceRow extends RowOf<typeof importPieces> {}
 
-/** Mails that an erasure comes back to: they wait for others, whom their `To` still has to name the address. */
+/**
+ * Mails to which an erasure comes back: they still wait for other recipients, and their `To` has to name the address
+ * until then.
+ */
 const erasureMails = table(
   'erasure_mails',
   { task_id: integer().references('tasks', 'cascade'), email_id: text() },

@@ -5,12 +5,12 @@ const templates = table(
   {
     id: text().primaryKey(),
     account_id: text().references('accounts'),
-    /** Compared byte by byte, as every engine does by default: slugs are case-sensitive. */
+    /** Compared byte by byte, as in every engine: slugs are case-sensitive. */
     slug: text(),
     /** The number of the version in use. */
     version: integer(),
     created_at: integer(),
-    /** JSON: by a variable's path the text with which the template's page fills it in. */
+    /** JSON: for each variable, by its path, the text that the template's page fills in. */
     samples: text().orNull(),
   },
   { unique: [['account_id', 'slug']] },
@@ -25,7 +25,7 @@ const templateVersions = table(
     subject: text(),
     html: text(),
     text: text().orNull(),
-    /** JSON of the document that the HTML is made of; null where somebody wrote the HTML. */
+    /** JSON of the document from which the HTML is made; null where somebody wrote the HTML. */
     blocks: text().orNull(),
     created_at: integer(),
     /** The body with the version's Liquid that all mails of automations share; set with the first of them. */

@@ -13,11 +13,11 @@ const tlsSessions = table(
     policy_type: text<'tlsa' | 'sts' | 'no-policy-found'>(),
     /** JSON: the policy's lines as `text`, its hosts as `mx`. */
     policy: text(),
-    /** A failure of RFC 8460 §4.3; empty: the session was as the policy wants. */
+    /** A failure of RFC 8460 §4.3; empty: the session met the policy. */
     result: text(),
     reason: text(),
     mx_host: text(),
-    /** How the server called itself in its reply to EHLO. */
+    /** The server's name in its reply to EHLO. */
     mx_name: text(),
     receiving_address: text(),
     sending_address: text(),
@@ -42,27 +42,27 @@ const tlsSessions = table(
 
 export interface TlsSessionsRow extends RowOf<typeof tlsSessions> {}
 
-/** What came of a domain's report about a day: there is none before the DNS was asked. `day` leads the key. */
+/** The result of a domain's report about a day; there is no row before the DNS was asked. `day` leads the key. */
 const tlsReports = table(
   'tls_reports',
   {
     day: integer(),
     domain: text(),
-    /** Empty: the domain asks for none. */
+    /** Empty: the domain asks for no report. */
     report_id: text(),
     decided_at: integer(),
   },
   { primaryKey: ['day', 'domain'], isClustered: true },
 )
 
-/** Where a report goes to; `day` leads the key. */
+/** Where a report is sent; `day` leads the key. */
 const tlsReportPosts = table(
   'tls_report_posts',
   {
     day: integer(),
     domain: text(),
     uri: text(),
-    /** The mail of a report that goes by mail, which the queue cares for. */
+    /** For a report by mail: the mail, which the queue takes care of. */
     email_id: text().orNull(),
     state: text<'waiting' | 'sent' | 'failed'>(),
     tries: integer(),

@@ -1,8 +1,8 @@
 import { blob, integer, type RowOf, table, text } from './table.js'
 
 /**
- * Why no answer came, or why it was set aside: with `error`, which says it to people. The URL leads where nothing may be
- * sent; its certificate is not accepted; nothing listens there; it closed the connection; it is not reached.
+ * Why no answer came, or why it was set aside; `error` says it in words. In order: the URL leads where nothing may be
+ * sent; its certificate is not accepted; nothing listens there; the connection was closed; the host is not reached.
  */
 export type WebhookCause =
   | 'timeout'
@@ -15,7 +15,7 @@ export type WebhookCause =
   | 'disabled'
   | 'restored'
 
-/** Where an account wants to hear of its events. */
+/** Where an account wants to get its events. */
 const webhookEndpoints = table(
   'webhook_endpoints',
   {
@@ -24,16 +24,16 @@ const webhookEndpoints = table(
     url: text(),
     /** JSON array of the events, such as `email.delivered`. */
     events: text(),
-    /** Sealed with the appliance key, as is the one before it, which signs too until then. */
+    /** Sealed with the appliance key, like the old secret, which also signs until `old_secret_until`. */
     secret: blob(),
     old_secret: blob().orNull(),
     old_secret_until: integer().orNull(),
     enabled: integer(),
     /** Events in a row that were dropped after their last attempt. */
     failures: integer(),
-    /** When the first of them was; null where there are none. */
+    /** When the first of these was dropped; null where there are none. */
     failing_since: integer().orNull(),
-    /** The bodies of what is set aside (`dropped`), in bytes, and how many events found no room there. */
+    /** The bytes of the bodies that are set aside (`dropped`); then how many events found no room there. */
     aside_bytes: integer().default(0),
     events_not_kept: integer().default(0),
     disabled_at: integer().orNull(),
@@ -42,7 +42,7 @@ const webhookEndpoints = table(
     /** 0 while the operator is still to be told that it was disabled. */
     announced: integer(),
     created_at: integer(),
-    /** What went to it is being taken away; nobody sees it any more. */
+    /** Its log is being deleted, and nobody sees the endpoint any more. */
     deleted_at: integer().orNull(),
   },
   {
@@ -55,11 +55,13 @@ const webhookEndpoints = table(
 
 export interface WebhookEndpointRow extends RowOf<typeof webhookEndpoints> {}
 
-/** The hot table: a row an endpoint and event that is still to arrive. */
+/** The hot table: a row for each endpoint and event that is still to arrive. */
 const webhookJobs = table(
   'webhook_jobs',
   {
-    /** Rises in the order in which things happened, and is never given twice: the courier reads on from the last. */
+    /**
+     * Rises in the order in which things happened, and is never given twice: the courier reads on from the last one.
+     */
     id: integer().numberedKey('rising'),
     endpoint_id: text(),
     account_id: text(),
@@ -87,7 +89,7 @@ const webhookJobs = table(
 
 export interface WebhookJobRow extends RowOf<typeof webhookJobs> {}
 
-/** The log: a row an endpoint and event, under the number of its job. */
+/** The log: a row for each endpoint and event, under the number of its job. */
 const webhookDeliveries = table(
   'webhook_deliveries',
   {

@@ -8,7 +8,7 @@ import { synced, syncFile } from './log-sync.js'
 
 export interface CheckpointOptions {
   databaseFile: string
-  /** Any connection will do: it writes nothing. */
+  /** Any connection; it writes nothing. */
   raw: RawDatabase
   busyTimeoutMs: number
   write: Write
@@ -22,14 +22,15 @@ interface Copied {
   checkpointed: number
 }
 
-// 64 MB, half of what the writers' own checkpoint waits for.
+// 64 MB, half of the size at which the writers' own checkpoint begins.
 const longLogPages = 16_000
 
 /**
- * Makes the checkpoint of a thread that nobody waits for. SQLite's own, of whoever commits at 128 MB, finds little left
- * to copy, but all to sync: one that does not reach the end of the log, as somebody writes meanwhile, does not sync the
- * database, and the log can only begin anew after one that did. That took 50 to 130 ms in which nobody else wrote (Nov
- * 2026). So what was copied is synced here each time, and the rest of a long log copied while nobody may write: 2 to 4 ms.
+ * Makes the checkpoint of a thread that nobody waits for. SQLite's own checkpoint, by the thread that commits at 128
+ * MB, would find little left to copy, but everything to sync: a checkpoint that does not reach the end of the log,
+ * because somebody writes meanwhile, does not sync the database, and the log can begin anew only after one that did.
+ * That took 50 to 130 ms in which nobody else wrote (Nov 2026). So the copied pages are synced here each time, and
+ * the rest of a long log is copied while nobody may write: 2 to 4 ms.
  */
 export function makeCheckpoint({
   databaseFile,
@@ -45,7 +46,8 @@ export function makeCheckpoint({
   }
   const copyAndSync = async () => {
     const copied = copy()
-    // Never closed: with it would go all locks that this process has on the database (sqlite.org/howtocorrupt.html §2.2).
+    // Never closed: closing it would end all locks that this process has on the database
+    // (sqlite.org/howtocorrupt.html §2.2).
     const database = turns.sharedFile(() => openSync(databaseFile, 'r'))
     await synced(syncFile(database), onFault)
     return copied
@@ -54,7 +56,7 @@ export function makeCheckpoint({
     try {
       let copied = await copyAndSync()
       if (copied.log >= longLogPages && isWhole(copied)) {
-        // What came meanwhile: the less there is left, the shorter others wait.
+        // Copies what came meanwhile: the less is left, the shorter others wait.
         await copyAndSync()
         await write(async () => {
           copied = copy()
@@ -68,7 +70,7 @@ export function makeCheckpoint({
   }
 }
 
-/** Whether nothing is left to copy; a reader, such as a backup's, may keep some of the log from it. */
+/** Whether nothing is left to copy; a reader, such as a backup, may keep some of the log from being copied. */
 const isWhole = ({ log, checkpointed }: Copied) => log > 0 && log === checkpointed
 
 /** Waits for readers with the writers' lock (sqlite.org/c3ref/wal_checkpoint_v2.html), so only for a moment. */

@@ -11,14 +11,14 @@ export interface ConnectionOptions {
 }
 
 /**
- * Opens with `synchronous = full`, as "normal" would lose the last commits at a power cut in WAL
- * mode (SQLite, PRAGMA synchronous). The writer of the group commit sets it to "normal" afterwards,
- * as it does its own syncs (`log-sync.ts`).
+ * Opens with `synchronous = full`, because "normal" would lose the last commits at a power cut in WAL mode (SQLite,
+ * PRAGMA synchronous). The writer of the group commit sets it to "normal" afterwards, as it does its own syncs
+ * (`log-sync.ts`).
  */
 export function openConnection(file: string, options: ConnectionOptions): RawDatabase {
   const raw = new BetterSqlite3(file, { timeout: options.busyTimeoutMs })
-  // Before the first page is made. On a file that has some it would wait for the lock of who writes, at every
-  // opening, and change nothing.
+  // Only before the first page is made. On a file with pages it would wait for the writer's lock at every opening,
+  // and change nothing.
   if (raw.pragma('page_count', { simple: true }) === 0) raw.pragma('auto_vacuum = incremental')
   raw.pragma('journal_mode = wal')
   raw.pragma('synchronous = full')

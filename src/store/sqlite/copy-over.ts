@@ -11,7 +11,7 @@ import { kyselyOver } from './driver.js'
 import { databaseFile } from './files.js'
 
 type Row = Record<string, unknown>
-/** Any table, as all of them are treated alike. */
+/** Any table, because all are treated alike. */
 type AnyTables = Record<string, Row>
 
 export interface CopyProgress {
@@ -29,10 +29,10 @@ export interface CopiedTable {
 const rowsAtOnce = 500
 
 /**
- * Copies all rows of the SQLite database of `dataDir` into the made and otherwise empty PostgreSQL of `url`, with their
- * ids and numbers. Nobody else may write to either. Goes on where one that was killed has stopped, as it copies each
- * table in the order of its rows. At the end numbers and sums of both are compared: an OperatorError names a table that
- * differs. One that is `whole` already is compared alone.
+ * Copies all rows of the SQLite database of `dataDir` into the made and otherwise empty PostgreSQL of `url`, with
+ * their ids and numbers. Nobody else may write to either. It goes on where a killed copy has stopped, because it
+ * copies each table in the order of its rows. At the end the numbers of rows and sums of both are compared: an
+ * OperatorError names a table that differs. With `whole` it only compares.
  */
 export async function copyOver(
   dataDir: string,
@@ -72,7 +72,10 @@ export async function copyOver(
   }
 }
 
-/** A new database has some rows of its own, which the other one has too. Of a copy that goes on they are that one's. */
+/**
+ * A new database has some rows of its own, which the other one has too. In a copy that goes on they are already the
+ * other one's.
+ */
 async function forgetSeeds(target: Kysely<AnyTables>): Promise<void> {
   for (const table of [...tables].reverse()) {
     const { name, seed } = table as StoredTable
@@ -90,7 +93,7 @@ async function copyTable(
   const { name } = table
   const of = await countOf(source, name)
   let copied = await countOf(target, name)
-  // The order in which rows were put in; those that lie in the order of their key have no other.
+  // The order in which rows were inserted; clustered tables only have the order of their key.
   const order = table.isClustered ? keyOf(table) : ['rowid']
   const page = () => {
     let query = source.selectFrom(name).select(Object.keys(table.columns))
@@ -126,7 +129,7 @@ const isAfter = (order: readonly string[], row: Row) => {
   return sql<boolean>`(${sql.join(order.map((column) => sql.ref(column)))}) > (${sql.join(values)})`
 }
 
-/** PostgreSQL keeps no text with a NUL, which a few old rows may have of strangers. */
+/** PostgreSQL keeps no text with a NUL, which a few old rows may have from strangers. */
 function forPostgres(row: Row, table: StoredTable): Row {
   const values = Object.entries(row)
     .filter(([column]) => column !== rowNumber)
@@ -134,16 +137,16 @@ function forPostgres(row: Row, table: StoredTable): Row {
       column,
       typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value,
     ])
-  // The number of a mail, by which places in the log are kept.
+  // The number of a mail, which readers of the log keep as their place.
   if (table.isNumbered) values.push(['number', row[rowNumber]])
   return Object.fromEntries(values)
 }
 
-/** Whether the server refuses rows because of others that are there (class 23 of SQLSTATE). */
+/** Whether the server refuses rows because of existing ones (class 23 of SQLSTATE). */
 const isOfRows = (error: unknown) =>
   error instanceof Error && 'code' in error && /^23/.test(String(error.code))
 
-/** The rows of a table; `other`: where not both have as many, and the same sums of all their numbers. */
+/** The rows of a table; `other`: set where the two differ in the number of rows, or in the sums of their numbers. */
 async function compared(
   source: Kysely<AnyTables>,
   target: Kysely<AnyTables>,
@@ -156,7 +159,7 @@ async function compared(
     await db
       .selectFrom(name)
       .select((eb) => eb.fn.countAll<number>().as('rows'))
-      // Of millions of times the sum would be no whole number any more.
+      // The sum of millions of times would not be an exact whole number any more.
       .select(numbers.map((column) => sql<number>`sum(${sql.ref(column)} % 1000003)`.as(column)))
       .executeTakeFirstOrThrow()
   const [was, is] = [await sumsOf(source), await sumsOf(target)]
@@ -171,7 +174,7 @@ async function compared(
   return { rows: Number(was.rows) }
 }
 
-/** Rows that are put in from now on have numbers above those of all that ever were. */
+/** Rows that are inserted from now on get numbers above all earlier ones. */
 async function setNumbers(source: Kysely<AnyTables>, target: Kysely<Tables>): Promise<void> {
   for (const table of tables as readonly StoredTable[]) {
     const own = Object.entries(table.columns).find(([, { numbered }]) => numbered !== undefined)
@@ -190,7 +193,7 @@ async function setNumbers(source: Kysely<AnyTables>, target: Kysely<Tables>): Pr
   }
 }
 
-/** SQLite remembers the largest number of a table also when its row is gone. */
+/** SQLite remembers the largest number of a table even when its row is gone. */
 async function risenTo(source: Kysely<AnyTables>, name: string): Promise<number> {
   const { rows } = await sql<{ seq: number }>`
     select seq from sqlite_sequence where name = ${name}`.execute(source)

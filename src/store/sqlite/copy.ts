@@ -9,22 +9,22 @@ import { databaseFile, logFile } from './files.js'
 
 export interface CopyOptions {
   signal?: AbortSignal | undefined
-  /** What the log may grow by meanwhile, in bytes; then the copy is given up. */
+  /** How many bytes the log may grow meanwhile before the copy is given up. */
   maxLogGrowth?: number | undefined
-  /** Told now and then how many bytes of the database are copied, and the size of its log. */
+  /** Called from time to time with the bytes of the database that are copied, and the size of its log. */
   onProgress?: ((copied: number, walBytes: number) => void) | undefined
 }
 
 const chunkBytes = 4 * 1_048_576
-// So much is written between two looks at the log and the disk's room, and, where the kernel keeps what is written
-// for later, between two syncs: the sync of a mail's commit does not wait for a backup's pages.
+// How much is written between two looks at the log and the disk's room, and, where the kernel caches writes, between
+// two syncs: the sync of a mail's commit does not wait for a backup's pages.
 const stepBytes = 4 * chunkBytes
-// However slow the disk is: the log grows meanwhile.
+// The longest rest, however slow the disk is: the log grows meanwhile.
 const longestRestMs = 1_000
-// What the log may not take from the disk of the data directory while it is held back: mail goes first.
+// The room on the disk of the data directory that the log must leave while it is held back: mail goes first.
 const reserveBytes = 512 * 1_048_576
-// What the log may grow by in any case. A longer one costs each look into it, and its way back into the database.
-// At full load it grew half as fast as the copy (34 of 70 MB/s, Nov 2026).
+// How much the log may grow in any case. A longer log makes each look into it and its checkpoint cost more. At full
+// load it grew half as fast as the copy (34 of 70 MB/s, Nov 2026).
 const leastLogGrowth = 4_096 * 1_048_576
 
 /**
@@ -55,7 +55,7 @@ export async function copyDatabase(
   const reader = openConnection(file, { readonly: true, busyTimeoutMs: 10_000 })
   try {
     reader.exec('begin')
-    // The snapshot begins with the first thing that is read.
+    // The snapshot begins with the first read.
     reader.prepare('select count(*) from sqlite_schema').get()
     const logBytes = walSize(file)
     const onStep = () => {
@@ -72,7 +72,7 @@ export async function copyDatabase(
     })
     await copyLog(logFile(file), logFile(target), { openFile, logBytes, onStep })
   } finally {
-    // Before the files are closed, or its locks would be gone while it reads.
+    // Closed before the files, or its locks would be gone while it reads.
     reader.close()
     for (const handle of opened) await handle.close()
   }
@@ -80,7 +80,7 @@ export async function copyDatabase(
 
 type OpenFile = (path: string, flags: number) => Promise<FileHandle>
 const { O_CREAT, O_NOFOLLOW, O_RDONLY, O_TRUNC, O_WRONLY } = constants
-// Who may write beside the copy could lead it to a file of another's by a symlink.
+// Somebody who may write beside the copy could redirect it to another's file by a symlink.
 const toMake = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
 // Not every system has it.
 const O_DIRECT: number | undefined = constants.O_DIRECT
@@ -88,8 +88,8 @@ const O_DIRECT: number | undefined = constants.O_DIRECT
 const walSize = (file: string) => statSync(logFile(file), { throwIfNoEntry: false })?.size ?? 0
 
 /**
- * Copies the database file around the kernel's page cache where the file system allows that: a file of gigabytes
- * neither drives the pages out that mail needs, nor costs the processor time of passing through it.
+ * Copies the database file around the kernel's page cache where the file system allows that: so a file of gigabytes
+ * does not push out the pages that mail needs, and costs no processor time for the cache.
  */
 async function copyPages(
   file: string,
@@ -104,7 +104,7 @@ async function copyPages(
   try {
     await copyWith(O_DIRECT)
   } catch (error) {
-    // open(2): a file system that cannot says so at the first call.
+    // open(2): a file system without this says so at the first call.
     if (!(error instanceof Error && 'code' in error && error.code === 'EINVAL')) throw error
     await copyWith(0)
   }
@@ -134,21 +134,22 @@ async function copyBytes(
   }
 }
 
-// What goes around the page cache lies at a multiple of the disk's blocks in memory too: WebAssembly's memory does.
+// Data that goes around the page cache must be aligned to the disk's blocks in memory too, and WebAssembly's memory
+// is.
 declare const WebAssembly: {
   Memory: new (size: { initial: number }) => { buffer: ArrayBuffer }
 }
 
 /**
- * For reads that go past the page cache (O_DIRECT), which want their memory on a boundary of the
- * disk's blocks. Memory of WebAssembly begins on one of 64 KiB.
+ * For reads that go around the page cache (O_DIRECT), whose memory must be aligned to the disk's blocks.
+ * WebAssembly's memory is aligned to 64 KiB.
  */
 function pageAligned(bytes: number): Buffer {
   const page = 65_536
   return Buffer.from(new WebAssembly.Memory({ initial: bytes / page }).buffer)
 }
 
-/** One call may write fewer. */
+/** One call may write fewer bytes. */
 async function writeAll(to: FileHandle, bytes: Buffer, at: number): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     const { bytesWritten } = await to.write(bytes, done, bytes.length - done, at + done)
@@ -159,10 +160,10 @@ async function writeAll(to: FileHandle, bytes: Buffer, at: number): Promise<void
 const logHeaderBytes = 32
 
 /**
- * A log all of which is in the database already may begin anew at any time: its old commits must not be
- * replayed from a copy that was read half before and half after that. It begins anew with another salt
- * in its header, at most once while the snapshot is held. What was written after the snapshot, from `logBytes`
- * on, belongs to later commits and stays away: at full load the end of the log is hard to reach.
+ * A log that is completely in the database may begin anew at any time: a copy that was read half before and half
+ * after that must not replay old commits. The log begins anew with another salt in its header, at most once while the
+ * snapshot is held. What was written after the snapshot, from `logBytes` on, belongs to later commits and is left
+ * out: at full load the end of the log is hard to reach.
  */
 async function copyLog(
   path: string,
@@ -196,7 +197,7 @@ async function readHeader(log: FileHandle): Promise<Buffer> {
   return buffer.subarray(0, bytesRead)
 }
 
-/** A backup must never be what fills the disk: mail is then refused. */
+/** A backup must never fill the disk, because then mail is refused. */
 function keepRoom(dataDir: string): void {
   const { bavail, blocks, bsize } = statfsSync(dirname(databaseFile(dataDir)))
   if (bavail * bsize >= Math.min(reserveBytes, (blocks * bsize) / 20)) return

@@ -21,7 +21,7 @@ import type { OnFault } from '../trouble.js'
 import type { RawDatabase } from './connection.js'
 import { sqliteWords } from './fragments.js'
 
-/** Who is told of statements that change rows, be it committed later or not. */
+/** Is told of statements that change rows, whether or not they are committed later. */
 export interface Watch {
   /** `onChange` is called for these tables. */
   tables: readonly string[]
@@ -44,7 +44,7 @@ export function kyselyOver<T>(raw: RawDatabase, onFault?: OnFault, watch?: Watch
   return db
 }
 
-/** Runs a statement to its end that gives no rows and yet takes many steps, such as `incremental_vacuum`. */
+/** Runs a statement to its end that returns no rows but needs many steps, such as `incremental_vacuum`. */
 export function execOn(db: QueryExecutorProvider, text: string): void {
   const connection = runnerOf(db)
   if (!(connection instanceof CachingConnection)) throw new Error('Not a database of SQLite')
@@ -56,7 +56,7 @@ class SqliteCompiler extends SqliteQueryCompiler {
     super.visitRaw(inWordsOf(sqliteWords, node))
   }
 
-  /** SQLite looks into a bound limit to plan with, and so compiles the statement anew at every run. */
+  /** SQLite uses the value of a bound limit for its plan, and so would compile the statement at every run. */
   protected override visitLimit(node: LimitNode): void {
     this.append('limit cast(')
     this.visitNode(node.limit)
@@ -72,8 +72,8 @@ class TransactionalDdlAdapter extends SqliteAdapter {
 }
 
 /**
- * Kysely wants a pool; SQLite is one connection a thread, on which queries are synchronous. So
- * nothing waits for a connection, and a transaction cannot be given another one.
+ * Kysely wants a pool; SQLite has one connection in a thread, on which queries are synchronous. So nothing waits for
+ * a connection, and a transaction cannot get another one.
  */
 class OneConnectionDriver implements Driver {
   readonly #connection: DatabaseConnection
@@ -112,25 +112,26 @@ class OneConnectionDriver implements Driver {
 
 const maxCachedStatements = 300
 
-/** Also of a job that is gone. */
+/** The largest number, even if its job is gone. */
 const lastJob = "select seq from sqlite_sequence where name = 'webhook_jobs'"
 
 interface Cached {
   statement: BetterSqlite3.Statement<unknown[], unknown>
-  /** How rows are made from their cells; undefined where none come. */
+  /** How rows are made from their cells; undefined where there are none. */
   toRow: ((cells: readonly unknown[]) => unknown) | undefined
   isWatched: boolean
-  /** Which table's rows it changes; undefined if it only reads. */
+  /** The table whose rows it changes; undefined if it only reads. */
   changes: string | undefined
 }
 
 /**
- * Statements are prepared once a text and kept, as SQLite would otherwise parse and plan each of them again.
+ * Statements are prepared once for each text and kept, because otherwise SQLite would parse and plan each of them
+ * again.
  */
 class CachingConnection implements DatabaseConnection, Runner {
   readonly engine = 'sqlite'
 
-  /** There is one writer, and it gives the numbers: no row comes before one that is there. */
+  /** There is one writer at a time, which assigns the numbers, so no row is ever inserted before an existing one. */
   wholeTo(log: NumberedLog): number {
     if (log !== 'webhook_jobs') return Number.MAX_SAFE_INTEGER
     const [row] = this.run<{ seq: number }>(lastJob, []).rows
@@ -183,7 +184,7 @@ class CachingConnection implements DatabaseConnection, Runner {
       if (table !== undefined && changes > 0) this.#watch?.onRows(table)
       return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
     } catch (error) {
-      // Here, because many callers catch what a query throws, answer or log it, and go on.
+      // Reported here, because many callers catch what a query throws, answer or log it, and go on.
       reportFault(error, this.#onFault)
       throw error
     }
@@ -200,7 +201,7 @@ class CachingConnection implements DatabaseConnection, Runner {
 
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
     try {
-      // A statement of its own for the query: a cached one that is still being stepped could not be run again meanwhile.
+      // The query gets its own statement: a cached one that is still being stepped could not be run again meanwhile.
       const statement = this.#raw.prepare(query.sql)
       for (const row of statement.iterate(...query.parameters)) yield { rows: [row as R] }
     } catch (error) {

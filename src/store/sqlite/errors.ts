@@ -8,10 +8,7 @@ export function troubleOf(error: unknown): StoreTrouble | undefined {
   return { kind, passes: passing.test(code), fault: faultIn(code) }
 }
 
-/**
- * What kind of trouble a code is, for those who tell the operator. Whether it passes is another
- * question, below.
- */
+/** The kind of trouble that a code means, for messages to the operator. Whether it passes is decided below. */
 const kinds: readonly (readonly [StoreTrouble['kind'], RegExp])[] = [
   ['damaged', /^SQLITE_(CORRUPT|NOTADB)/],
   ['denied', /^SQLITE_(CANTOPEN|READONLY)/],
@@ -21,15 +18,14 @@ const kinds: readonly (readonly [StoreTrouble['kind'], RegExp])[] = [
   ['failing', /^SQLITE_IOERR/],
 ]
 
-// Faults of the storage and not of what was written: tried again, the same write may succeed, and a
-// write of somebody else would fare no better now. A damaged or missing file is among them, as an
-// operator may put it right.
+// Faults of the storage and not of what was written: the same write may succeed later, and another write would also
+// fail now. A damaged or missing file is among them, because an operator may repair it.
 const passing =
   /^SQLITE_(FULL|IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|NOMEM|BUSY|LOCKED|PROTOCOL|INTERRUPT)/
 
 /**
- * The two that end the process: after a failed fsync the kernel may have dropped the pages, so that
- * a later sync would succeed without them (PostgreSQL's "fsyncgate" of 2018).
+ * The two faults that end the process: after a failed fsync the kernel may have dropped the pages, so that a later
+ * sync would succeed without them (PostgreSQL's "fsyncgate" of 2018).
  */
 function faultIn(code: string): StoreTrouble['fault'] {
   if (/^SQLITE_(CORRUPT|NOTADB|IOERR_CORRUPTFS)/.test(code)) return 'corrupt'
@@ -40,11 +36,11 @@ function faultIn(code: string): StoreTrouble['fault'] {
 /** Another process writes just now. */
 export const isBusy = (error: unknown): boolean => codeOf(error) === 'SQLITE_BUSY'
 
-/** The connection was closed under who used it, which the driver says of itself: it is no code of SQLite's. */
+/** The connection was closed while in use. The driver reports this itself: it is not a code of SQLite. */
 export const isClosed = (error: unknown): boolean =>
   error instanceof TypeError && error.message === 'The database connection is not open'
 
-/** Extended codes of SQLite by name; other errors that have a `code` are of Node. */
+/** Extended codes of SQLite by name; other errors with a `code` come from Node. */
 function codeOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined

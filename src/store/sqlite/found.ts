@@ -4,8 +4,8 @@ import { openConnection } from './connection.js'
 import { databaseFile } from './files.js'
 
 /**
- * Looks and makes nothing: SQLite would create the file that is missing, and delete the log beside one
- * that is empty. Throws SQLite's error where the file is no database.
+ * Looks and makes nothing: SQLite would create a missing file, and delete the log beside an empty one. Throws
+ * SQLite's error where the file is not a database.
  */
 export function findSqlite(dataDir: string): FoundDatabase {
   const file = databaseFile(dataDir)

@@ -1,6 +1,6 @@
 import type { FragmentWords } from '../fragments.js'
 
-/** SQLite's words of the pieces that engines say differently. Values know their type by themselves. */
+/** SQLite's words for the pieces in which engines differ. Values know their type by themselves. */
 export const sqliteWords: FragmentWords = {
   idsOf: () => ['(select value from json_each(', '))'],
   rowsOf: () => ['json_each(', ')'],

@@ -5,14 +5,14 @@ import { openConnection } from './connection.js'
 import { execOn } from './driver.js'
 import { databaseFile } from './files.js'
 
-// Some 3 ms of the turn to write (Nov 2026).
+// Takes some 3 ms of the turn to write (Nov 2026).
 const perWrite = 100
-// What a day deletes the next day fills: a file that shrinks and grows every day writes its pages twice.
+// The next day fills what one day deletes: a file that shrinks and grows every day writes its pages twice.
 const keptShare = 0.1
 
 /**
- * Gives free pages at the end of the file back to the file system, but for a tenth of the file: in small writes,
- * with a look at `signal` between them. Of a file that was made before Posthorn set that up, none.
+ * Gives free pages at the end of the file back to the file system, except for a tenth of the file, in small writes,
+ * between which `signal` is checked. A file from before Posthorn set this up gives none back.
  */
 export async function giveBackPages(
   { read, write }: { read: Read; write: Write },
@@ -33,8 +33,8 @@ export async function giveBackPages(
 }
 
 /**
- * Writes the whole file anew without its free pages, and so that it shrinks by itself from then on. Nobody else may
- * have it open, and the disk needs room for a second one. Returns the sizes in bytes.
+ * Writes the whole file anew without its free pages; from then on it can shrink. Nobody else may have it open, and
+ * the disk needs room for a second file. Returns the sizes in bytes.
  */
 export function vacuumStore(dataDir: string): { beforeBytes: number; afterBytes: number } {
   const raw = openConnection(databaseFile(dataDir), { busyTimeoutMs: 10_000 })
@@ -43,7 +43,7 @@ export function vacuumStore(dataDir: string): { beforeBytes: number; afterBytes:
     Number(raw.pragma('page_size', { simple: true }))
   try {
     const beforeBytes = bytes()
-    // On a file that was made without it, it counts from the next `vacuum` of the same connection on.
+    // On a file that was made without this, it takes effect at the next `vacuum` of the same connection.
     raw.pragma('auto_vacuum = incremental')
     raw.exec('vacuum')
     raw.pragma('wal_checkpoint(truncate)')

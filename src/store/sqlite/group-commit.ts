@@ -14,18 +14,18 @@ export interface GroupCommitOptions {
   clock: Clock
   /** Brings what was committed to the disk. */
   flush: () => Promise<void>
-  /** Under load so many transactions share a sync, and those that write wait for all of them; 4 if not given. */
+  /** How many transactions share a sync under load; writers wait for all of them; 4 if not given. */
   maxCommitsPerFlush?: number
   /** Called at each commit, before anybody is answered. */
   afterCommit?: () => void
-  /** Called after every commit with what it took from its begin on; for metrics. */
+  /** Called after every commit with its duration from the begin on; for metrics. */
   onCommit?: ((writes: number, seconds: number) => void) | undefined
   /** Called with how long the thread waited for its turn; for metrics. */
   onTurn?: ((seconds: number) => void) | undefined
   onFault?: OnFault | undefined
 }
 
-// Enough that an fsync costs little a write, few enough that the turn is soon passed on.
+// Enough that an fsync costs each write little, and few enough that the turn is soon passed on.
 const maxWritesPerCommit = 200
 // Others wait meanwhile, clients among them.
 const maxTurnMs = 5
@@ -34,11 +34,10 @@ const busyRetries = 400
 const busyPauseMs = 25
 
 /**
- * The one way to write. Works that arrive while a commit is on its way to the disk run one after
- * another in the next transaction, each in its own savepoint (one that throws undoes itself alone), and
- * every one of them answers only when it is there: a resolved write is on disk. The thread goes on
- * with other things meanwhile, and so do the writers of other threads. What was gathered is one of these works
- * until it throws; then it is two of half the size.
+ * The one way to write. Works that arrive while a commit is on its way to the disk run one after another in the next
+ * transaction, each in its own savepoint (one that throws undoes only itself), and each answers only when it is on
+ * disk. The thread goes on with other things meanwhile, and so do the writers of other threads. Gathered items are
+ * one of these works; when it throws it becomes two of half the size.
  */
 export function makeGroupCommit(options: GroupCommitOptions): {
   write: Write
@@ -71,7 +70,7 @@ export function makeGroupCommit(options: GroupCommitOptions): {
 
 type Statements = ReturnType<typeof prepareStatements>
 
-/** Run some times for every write, so prepared once. */
+/** These run several times for every write, so they are prepared once. */
 const prepareStatements = (raw: RawDatabase) => ({
   begin: raw.prepare('begin immediate'),
   savepoint: raw.prepare('savepoint work'),
@@ -80,8 +79,8 @@ const prepareStatements = (raw: RawDatabase) => ({
 })
 
 /**
- * Several commits share one fsync: what came while the first was running is committed too, and only
- * then is the disk asked and everybody answered. The bound keeps the first from waiting for ever.
+ * Several commits share one fsync: work that came while the first was running is committed too, and only then the log
+ * is synced and everybody answered. The bound keeps the first from waiting for ever.
  */
 async function commitAndFlush(
   options: GroupCommitOptions,
@@ -145,9 +144,9 @@ async function commitSome(
   } catch (error) {
     reportFault(error, options.onFault)
     if (raw.inTransaction) raw.exec('rollback')
-    // begin itself failed: nobody has run yet, but everybody waits for the same database.
+    // `begin` itself failed: no work has run yet, but all wait for the same database.
     if (begun.length === 0) begun.push(...pending.splice(0))
-    // One work alone has undone all of it: the others run again without it.
+    // A single work has undone the whole transaction: the others run again without it.
     const culprit = isPassing(error) ? undefined : begun.pop()
     if (culprit !== undefined) {
       const halves = culprit.halves()
@@ -163,10 +162,7 @@ async function commitSome(
   }
 }
 
-/**
- * Each writing is a savepoint within the shared transaction, so that one that throws takes back
- * only its own rows.
- */
+/** Each writing is a savepoint within the shared transaction, so that one that throws undoes only its own rows. */
 async function runOne(
   options: GroupCommitOptions,
   statements: Statements,
@@ -185,7 +181,7 @@ async function runOne(
     raw.exec('rollback to work')
     statements.release.run()
     const halves = writing.halves()
-    // Answered after the commit too: what it saw may be another write's, not yet on disk.
+    // An error is also answered after the commit: what the work saw may be another write's, and not yet on disk.
     if (halves.length === 0) return [() => writing.fail(error)]
     const tells: (() => void)[] = []
     for (const half of halves) tells.push(...(await runOne(options, statements, half)))
@@ -205,7 +201,7 @@ async function begin(statements: Statements): Promise<void> {
     } catch (error) {
       if (left === 0 || !isBusy(error)) throw error
     }
-    // Another process holds it, whose time is the system's whatever clock this one has.
+    // Another process holds the lock, so the pause goes by the system's time.
     await pause(systemClock, busyPauseMs)
   }
 }

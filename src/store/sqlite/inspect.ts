@@ -1,14 +1,14 @@
 import BetterSqlite3 from 'better-sqlite3'
 
-/** What a database file is, for whoever has it as a copy that nothing else has open. */
+/** The state of a database file, for a copy that nothing else has open. */
 export interface Inspection {
-  /** What SQLite finds wrong with it; empty when it is sound. */
+  /** What SQLite finds wrong with the file; empty when it is sound. */
   problems: string[]
   /** The name of the last migration; undefined where there was none. */
   schema: string | undefined
   /** How many rows every table has. */
   rows: Record<string, number>
-  /** Triggers and virtual tables, of which Posthorn has none: they act on what is written and read. */
+  /** Triggers and virtual tables, of which Posthorn has none: they could act on what is written and read. */
   foreign: string[]
   /** The check of the appliance key that it was made with; undefined where none was remembered. */
   keyCheck: string | undefined
@@ -16,12 +16,12 @@ export interface Inspection {
 
 const maxProblems = 20
 
-/** Reads all of it: minutes for some gigabytes. Throws SQLite's error where it is no database. */
+/** Reads the whole file, which takes minutes for some gigabytes. Throws SQLite's error where it is not a database. */
 export function inspectDatabase(file: string): Inspection {
   const raw = new BetterSqlite3(file, { fileMustExist: true, readonly: true })
   try {
     raw.pragma('cache_size = -65536')
-    // The file may be anybody's: no function of its schema may do more than compute.
+    // Anybody may have made the file: no function in its schema may do more than compute.
     raw.pragma('trusted_schema = off')
     const foreign = raw
       .prepare<[], string>(
@@ -60,8 +60,8 @@ export function inspectDatabase(file: string): Inspection {
 }
 
 /**
- * Makes one file of a copy and its log, and writes into it that it is a copy of that time: whoever starts
- * on it, however it came there, knows that its queue may have been sent since. A restore knows the `keyCheck` of its
+ * Makes one file of a copy and its log, and writes into it that it is a copy of that time: an appliance that starts
+ * on it, however it came there, knows that its queue may have been sent since. A restore passes the `keyCheck` of its
  * key.
  */
 export function sealCopy(file: string, madeAt: number, keyCheck?: string): void {

@@ -13,13 +13,13 @@ export interface LogSync {
 }
 
 /**
- * With `synchronous = normal` SQLite writes a commit to the log and leaves the sync to us; what it syncs
- * itself (before and after checkpoints, a log that begins anew) stays. A crash of the process alone loses
- * nothing either way: the kernel has the log. The log must exist, which the first commit sees to, and keeps
- * its inode as long as a connection is open.
+ * With `synchronous = normal` SQLite writes a commit to the log and leaves the sync to us; its other syncs (before
+ * and after checkpoints, a log that begins anew) stay. A crash of only the process loses nothing either way, because
+ * the kernel has the log. The log must exist, which the first commit ensures, and keeps its inode as long as a
+ * connection is open.
  *
- * A file that cannot be opened (too many are open) is an answer 503, and the next sync makes up for it.
- * A sync that fails is not made up for by any later one: `onFault` is told.
+ * If the file cannot be opened (too many are open), callers get a 503, and the next sync makes up for it. No later
+ * sync makes up for a failed one: `onFault` is told.
  */
 export function openLogSync(databaseFile: string, onFault?: OnFault): LogSync {
   let log: number | undefined
@@ -51,7 +51,7 @@ export function openLogSync(databaseFile: string, onFault?: OnFault): LogSync {
   }
 }
 
-/** A sync that tells of it when it fails, as no later one makes up for it. */
+/** Tells `onFault` when the sync fails, because no later one makes up for it. */
 export function synced(sync: Promise<void>, onFault: OnFault | undefined): Promise<void> {
   return sync.catch((error) => {
     onFault?.({ kind: 'unsynced', message: messageOf(error) })
@@ -59,7 +59,7 @@ export function synced(sync: Promise<void>, onFault: OnFault | undefined): Promi
   })
 }
 
-/** Brings what was written to a file to the disk. `promisify` would make a function for it each time. */
+/** Brings what was written to a file to the disk. `promisify` would make a function each time. */
 export const syncFile = (file: number): Promise<void> =>
   new Promise((resolve, reject) => {
     fdatasync(file, (error) => (error ? reject(error) : resolve()))
@@ -77,7 +77,7 @@ export function sharing(sync: () => Promise<void>): () => Promise<void> {
   }
   return () => {
     if (underWay === undefined) return begin()
-    // What is under way may have begun before this caller's commit was written.
+    // The sync under way may have begun before this caller's commit was written.
     following ??= underWay
       .catch(() => {})
       .then(() => {

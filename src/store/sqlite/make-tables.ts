@@ -1,7 +1,10 @@
 import { tableEnd } from '../fragments.js'
 import type { TableWords } from '../make-tables.js'
 
-/** How a table ends: SQLite checks the types of what is written; the rows of a clustered one lie in their key's order. */
+/**
+ * How a table ends: SQLite checks the types of values; the rows of a clustered table are stored in the order of their
+ * key.
+ */
 export const plain = tableEnd(false)
 export const clustered = tableEnd(true)
 

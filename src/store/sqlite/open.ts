@@ -13,13 +13,13 @@ import { databaseFile } from './files.js'
 import { makeGroupCommit } from './group-commit.js'
 import { openLogSync } from './log-sync.js'
 
-// What a connection has read is of use until another one commits, which drops all of it (sqlite.org/wal.html: its
-// snapshot is another one then). So the pages of one transaction or one query have to fit, and no more: what a
-// transaction changes, two hundred mails, is more than what a query reads.
+// The pages that a connection has read are useful only until another one commits, which drops them all
+// (sqlite.org/wal.html: the snapshot then differs). So only the pages of one transaction or one query have to fit: a
+// transaction, with two hundred mails, changes more than a query reads.
 const cacheKb = { writer: 8_000, reader: 2_000 }
-// For the moments in which another process opens, recovers or closes the database.
+// For the moments when another process opens, recovers or closes the database.
 const busyTimeoutMs = 2_000
-/** The table in which the appliance writes every some seconds that it is alive. */
+/** The table in which the appliance writes every few seconds that it is alive. */
 const signOfLife = 'appliance'
 
 /** Opens the migrated database in its data directory. */
@@ -38,7 +38,7 @@ export async function openSqlite(options: StoreOptions): Promise<Store> {
   const writer = open({ cacheKb: cacheKb.writer })
   // SQLite's busy handler would block the event loop; the group commit pauses and retries instead.
   writer.pragma('busy_timeout = 0')
-  // Its sync at each commit blocks too; the group commit has its own.
+  // SQLite's sync at each commit blocks too; the group commit has its own.
   writer.pragma('synchronous = normal')
   let isChanging = false
   const onChange = () => {
@@ -76,7 +76,7 @@ export async function openSqlite(options: StoreOptions): Promise<Store> {
   return {
     read,
     write,
-    // There is one writer at a time whatever a work stands on.
+    // There is one writer at a time, so a work by row needs nothing else.
     byRow: write,
     gather,
     node: ownNodeIn(options.turns),
@@ -108,7 +108,7 @@ export async function openSqlite(options: StoreOptions): Promise<Store> {
   }
 }
 
-/** The deeds of this process, and the commits of which it knows nothing: another one's. */
+/** The deeds of this process, plus the commits of other processes. */
 function countDeeds(commits: () => number, turns: Pick<WriteTurns, 'commits'>): () => number {
   let seen: { version: number; own: number } | undefined
   let foreign = 0

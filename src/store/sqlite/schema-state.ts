@@ -3,7 +3,10 @@ import { type KnownSchema, type SchemaState, stateOf } from '../schema-state.js'
 import { openConnection } from './connection.js'
 import { databaseFile } from './files.js'
 
-/** Reads how the file stands to a release with the migrations `known`. Throws SQLite's error where it is no database. */
+/**
+ * Reads how the file's schema relates to a release with the migrations `known`. Throws SQLite's error where it is not
+ * a database.
+ */
 export function readSchemaState(dataDir: string, known: KnownSchema): SchemaState {
   const file = databaseFile(dataDir)
   if (!existsSync(file)) return stateOf({ executed: [], writtenBy: undefined }, known)

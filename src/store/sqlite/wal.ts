@@ -13,9 +13,9 @@ export async function walBytes(dataDir: string): Promise<number> {
 }
 
 /**
- * Copies all of the write-ahead log into the database and syncs that: for the start, before anything else
- * has it open. After a sync that failed the log may be whole in memory and have a gap on the disk, which
- * no later sync of it would fill; written anew into the database it is there.
+ * Copies all of the write-ahead log into the database and syncs that: for the start, before anything else has it
+ * open. After a failed sync the log may be complete in memory and have a gap on the disk, which no later sync would
+ * fill. Copied into the database, its pages are written anew.
  */
 export function emptyWal(dataDir: string): void {
   const raw = openConnection(databaseFile(dataDir), { busyTimeoutMs: 10_000 })
