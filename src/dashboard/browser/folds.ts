@@ -31,4 +31,4 @@ function tellWords(fold: Element, card: Element): void {
 }
 
 // As the server shows them.
-const mostShown = 60
+const mostShown = 50
