@@ -43,12 +43,14 @@ t.test('a layout that is chosen on a kept draft is kept, and asks first', { skip
   await page.getByLabel('Subject').fill('Autumn')
   await kept.waitFor()
   await press('Digest')
-  await page.locator('#block-0 input[value="This week, in five minutes"]').waitFor()
+  await page
+    .locator('#block-0 input[value="This week, in five minutes"]')
+    .waitFor({ state: 'attached' })
   await kept.waitFor()
   t.match((await stored()).blocks, 'This week, in five minutes')
   // At once, before it is kept.
   await press('Welcome')
-  await page.locator('input[value*="good to have you"]').waitFor()
+  await page.locator('input[value*="good to have you"]').waitFor({ state: 'attached' })
   await page.getByRole('link', { name: 'Check and send' }).click()
   await page.waitForURL(/\/send$/)
   t.match(
@@ -59,6 +61,7 @@ t.test('a layout that is chosen on a kept draft is kept, and asks first', { skip
 
   const here = `${url}/a/${accountId}/campaigns/${(await stored()).id}`
   await page.goto(here)
+  await page.locator('#block-1 .fold summary').click()
   await page.getByLabel('Words', { exact: true }).nth(1).fill('Own words')
   await kept.waitFor()
   await page.reload()
@@ -69,7 +72,9 @@ t.test('a layout that is chosen on a kept draft is kept, and asks first', { skip
   t.match((await stored()).blocks, 'Own words')
   await press('Digest')
   await press('Put it in their place')
-  await page.locator('#block-0 input[value="This week, in five minutes"]').waitFor()
+  await page
+    .locator('#block-0 input[value="This week, in five minutes"]')
+    .waitFor({ state: 'attached' })
   await kept.waitFor()
   t.notMatch((await stored()).blocks, 'Own words')
   t.same(errors, [])
@@ -114,8 +119,10 @@ t.test('a card that is not finished holds up nothing else', { skip }, async (t) 
   await dialog.dismiss()
   await leaving
   await page.getByRole('link', { name: 'Check and send' }).click()
+  await page.getByText('are not finished: Picture 2').waitFor()
+  await page.goBack()
+  await page.reload()
   await card(1).getByText('There is none yet: choose').waitFor()
-  t.notMatch(page.url(), /send$/)
   await press('Remove: Picture 2')
   await kept.waitFor()
   t.same(
@@ -193,3 +200,50 @@ async function isInView(one: Locator): Promise<boolean> {
   const { y, height } = (await one.boundingBox()) ?? { y: -1, height: 0 }
   return y >= 0 && y + height <= (one.page().viewportSize()?.height ?? 0)
 }
+
+t.test('what is sent while it is being kept waits for that', { skip }, async (t) => {
+  const { page, errors, kept, press, stored, posthorn } = await newCampaign(t)
+  await page.getByLabel('Subject').fill('Autumn')
+  await kept.waitFor()
+  await page.getByLabel('Subject').fill('Winter')
+  await page.waitForTimeout(1_500)
+  // Somebody else writes for some time, so that what is kept waits.
+  const written = posthorn.store.write(() => new Promise<void>((done) => setTimeout(done, 3_000)))
+  await page.getByText('Keeping it…').waitFor()
+  await press('Save and check')
+  await page.waitForURL(/\/send$/)
+  await written
+  t.match(await stored(), { subject: 'Winter' })
+  t.same(errors, [])
+})
+
+t.test('what was typed on leaving is waited for before it is sent', { skip }, async (t) => {
+  const { page, kept, stored, posthorn, accountId, url } = await newCampaign(t)
+  const list = (await posthorn.call('POST', '/v1/contacts/lists', { body: { name: 'Readers' } }))
+    .json
+  await posthorn.call('POST', `/v1/contacts/${list.id}`, { body: { email: 'ann@x.test' } })
+  await page.goto(`${url}/a/${accountId}/campaigns/new?with=html`)
+  await page.getByLabel('Subject').fill('Autumn')
+  await page.getByRole('checkbox', { name: 'Readers' }).first().check()
+  await page.getByRole('textbox', { name: 'HTML' }).click()
+  await page.keyboard.insertText('<p>Hello {{ unsubscribe_footer }}</p>')
+  await kept.waitFor()
+  const { id = '' } = await stored()
+  await page.goto(`${url}/a/${accountId}/campaigns/${id}/send`)
+  await page.getByRole('button', { name: 'Send it' }).waitFor()
+  // As it is when somebody leaves the draft's page a moment after the last key, and is here before what they typed.
+  const { json } = await posthorn.call('GET', `/v1/broadcasts/${id}`)
+  const shown = await page.locator('form[data-draft] input[name=revision]').inputValue()
+  await page.evaluate(
+    `sessionStorage.setItem('keeping /a/${accountId}/campaigns/${id}', '${shown}')`,
+  )
+  await page.reload()
+  await page.getByRole('button', { name: 'Send it' }).click()
+  await posthorn.call('PATCH', `/v1/broadcasts/${id}`, { body: { subject: 'Winter' } })
+  await page.waitForURL(new RegExp(`/campaigns/${id}$`))
+  t.match(json, { status: 'draft' })
+  t.match((await posthorn.call('GET', `/v1/broadcasts/${id}`)).json, {
+    status: 'scheduled',
+    subject: 'Winter',
+  })
+})

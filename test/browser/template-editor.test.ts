@@ -55,3 +55,27 @@ t.test('what is typed is seen beside it, and saved', { skip: missing('chromium')
   t.match(json, { version: 2, html: '<p>Dear {{ friend }}!</p>' })
   t.same(errors, [])
 })
+
+t.test(
+  'what is wrong with a card is told beside it as it is typed',
+  { skip: missing('chromium') },
+  async (t) => {
+    buildScripts()
+    const posthorn = await startPosthorn(t)
+    const { url, accountId } = posthorn
+    const { cookie } = await logIn(posthorn, accountId, 'member')
+    const [name = '', value = ''] = cookie.split('=')
+    const { page, errors } = await open(t, await launch(t), 1280)
+    await page.context().addCookies([{ name, value, url }])
+    await page.goto(`${url}/a/${accountId}/templates/-/new?with=blocks`)
+    const words = page.locator('#block-1 textarea')
+    const fault = page.locator('#block-1 .fault')
+    await words.fill('Hello {{ firstName')
+    await fault.waitFor()
+    t.equal(await words.getAttribute('aria-invalid'), 'true')
+    await words.fill('Hello {{ firstName }}')
+    await fault.waitFor({ state: 'detached' })
+    t.equal(await words.getAttribute('aria-invalid'), null)
+    t.same(errors, [])
+  },
+)

@@ -5,9 +5,9 @@ import { type Html, html } from '../shell/html.js'
 import { wasName } from './answers.js'
 import { type BlockCard, blockCount, cardsOf } from './card.js'
 import { blockButton } from './card-buttons.js'
-import { closedCard } from './closed-card.js'
+import { closedCard, firstWordsOf } from './closed-card.js'
 import { type BlockQuestion, blockNames } from './fields.js'
-import type { TypedDocument } from './form.js'
+import { foldName, isAsAdded, type TypedDocument } from './form.js'
 import { oddWordsIn } from './odd-words.js'
 import type { PictureChoice } from './picture-choices.js'
 import { pictureChooser } from './picture-chooser.js'
@@ -27,6 +27,8 @@ interface CardsOptions {
   /** Where a button leads that stores something, and comes back with what was typed; undefined: nobody may here. */
   store: string | undefined
   saved: SavedBlocks
+  /** Everybody gets it, and nobody can unsubscribe in it. */
+  isNotice?: boolean | undefined
 }
 
 /** The blocks of a mail in a form: a card each, which buttons add, move, copy and take away, with script or without. */
@@ -38,18 +40,25 @@ export function blockCards({
   pictures,
   store,
   saved,
+  isNotice = false,
 }: CardsOptions): Html {
-  const { blocks, open = '' } = document
+  const { blocks, open = '', unfolded } = document
   // Words are kept as they were typed: what is told of them holds up nothing.
   const odd = Object.fromEntries(oddWordsIn(blocks).map(({ field, says }) => [field, says]))
   const faults = Object.assign({}, known, { fields: { ...odd, ...known.fields } })
   const rest = hiddenField('document', JSON.stringify(document.rest))
   const cards = cardsOf(blocks)
-  const isClosed = ({ place }: BlockCard) =>
-    blockCount(blocks) > mostOpen &&
-    !`${open}.`.startsWith(`${place}.`) &&
-    !Object.keys(faults.fields).some((one) => one.startsWith(`b.${place}.`))
-  const options = { faults: asTyped(faults), change, mayWrite, store, pictures, isClosed }
+  const count = blockCount(blocks)
+  const isAtWork = ({ place }: BlockCard) => `${open}.`.startsWith(`${place}.`)
+  const isWrong = ({ place }: BlockCard) =>
+    Object.keys(faults.fields).some((one) => one.startsWith(`b.${place}.`))
+  const isClosed = (card: BlockCard) => count > mostOpen && !isAtWork(card) && !isWrong(card)
+  const isUnfolded = (card: BlockCard) =>
+    isWrong(card) ||
+    (unfolded?.get(card.block) ??
+      (count <= mostUnfolded || isAtWork(card) || isAsAdded(card.block)))
+  const shows = { isClosed, isUnfolded, isNotice }
+  const options = { faults: asTyped(faults), change, mayWrite, store, pictures, ...shows }
   const offered = html`<datalist id="${offeredId}">${pictures.map(
     ({ url, name, alt }) =>
       html`<option value="${url}"${alt !== '' && html` data-alt="${alt}"`}>${name}</option>`,
@@ -70,12 +79,16 @@ const offeredId = 'offered-pictures'
 
 // A page with more open ones would have too many bytes; the largest of the layouts has fewer.
 const mostOpen = 16
+// Of more, each shows its first words until somebody unfolds it: a page of all fields would be endless.
+const mostUnfolded = 6
 const rules =
   'In words: **bold**, *italic*, [words](https://…), {{ firstName | default: "you" }}, and an empty line between paragraphs. Colours are such as #0a5a9c.'
 
 interface CardOptions
   extends Pick<CardsOptions, 'faults' | 'change' | 'mayWrite' | 'store' | 'pictures'> {
   isClosed: (card: BlockCard) => boolean
+  isUnfolded: (card: BlockCard) => boolean
+  isNotice: boolean
 }
 
 /** The fields show what was typed by themselves; of the faults, their words alone are wanted. */
@@ -94,17 +107,27 @@ function cardOf(card: BlockCard, options: CardOptions): Html {
   return html`<fieldset class="card block" id="block-${place}"><legend>${name}</legend>
 ${hiddenField(`b.${place}.type`, type)}${
   typeof block.id === 'string' && hiddenField(`b.${place}.id`, block.id)
-}${type === 'picture' && hiddenField(chosenName(place), String(block.url ?? ''))}${options.mayWrite && moves(card, name, options)}
-${card.questions.map((one) => question(one, options))}${
-  type === 'columns' && columnsOf(card, options)
-}${
-  type === 'picture' &&
-  options.mayWrite &&
-  pictureChooser(place, String(block.url ?? ''), options.pictures)
-}${type === 'picture' && options.store !== undefined && uploading(place, options.store)}${
-  card.looks.length > 0 &&
-  html`<details${isWrong && html` open`}><summary>Look</summary><div class="grid">${card.looks.map((one) => question(one, options))}</div></details>`
-}${options.mayWrite && adding(place, depth === 1, options)}</fieldset>`
+}${type === 'picture' && hiddenField(chosenName(place), String(block.url ?? ''))}${foldOf(card, options)}${options.mayWrite && moves(card, name, options)}
+<div class="body">${card.questions.map((one) => question(one, options))}${
+    type === 'columns' && columnsOf(card, options)
+  }${
+    type === 'picture' &&
+    options.mayWrite &&
+    pictureChooser(place, String(block.url ?? ''), options.pictures)
+  }${type === 'picture' && options.store !== undefined && uploading(place, options.store)}${
+    card.looks.length > 0 &&
+    html`<details${isWrong && html` open`}><summary>Look</summary><div class="grid">${card.looks.map((one) => question(one, options))}</div></details>`
+  }${options.mayWrite && !card.last && adding(place, depth === 1, options)}</div>${
+    // Below the last one something can be added though it is folded.
+    options.mayWrite && card.last && adding(place, depth === 1, options)
+  }</fieldset>`
+}
+
+/** What folds a card, which is what stands behind it and is hidden by style alone: so it is without script, too. */
+function foldOf(card: BlockCard, { isUnfolded }: CardOptions): Html {
+  const { place, title, block } = card
+  const isOpen = isUnfolded(card)
+  return html`<details class="fold"${isOpen && html` open`}><summary>${firstWordsOf(block) || title}</summary></details><input type="hidden" name="b.${place}.${foldName}"${isOpen && html` value="on"`}>`
 }
 
 /** The form is sent with its file by this button alone; it comes back with the picture's address filled in. */
@@ -161,18 +184,20 @@ const types: Readonly<Record<BlockQuestion['kind'], NonNullable<FormField['type'
 
 const question = (
   { name, question: asked, value, was }: BlockCard['questions'][number],
-  { faults, mayWrite }: CardOptions,
-): Html =>
-  html`${was !== undefined && hiddenField(wasName(name), was)}${field({
+  { faults, mayWrite, isNotice }: CardOptions,
+): Html => {
+  const { label, hint } = (isNotice && asked.inNotice) || asked
+  return html`${was !== undefined && hiddenField(wasName(name), was)}${field({
     name,
-    label: asked.label,
+    label,
     type: types[asked.kind],
     value,
     faults,
     readonly: !mayWrite,
     compact: true,
-    ...(asked.hint !== undefined && { hint: asked.hint }),
+    ...(hint !== undefined && { hint }),
     ...(asked.options !== undefined && { options: asked.options }),
     ...(asked.kind === 'text' && { rows: 5 }),
     ...(asked.offersPictures === true && { list: offeredId }),
   })}`
+}

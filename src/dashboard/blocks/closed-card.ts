@@ -4,7 +4,7 @@ import type { BlockCard } from './card.js'
 import { blockButton } from './card-buttons.js'
 import { closedName, type TypedBlock } from './form.js'
 
-const mostShown = 80
+const mostShown = 50
 
 /** A card of which the page has its first words, and the block as it is: one of many. A button opens it. */
 export function closedCard(
@@ -16,15 +16,13 @@ export function closedCard(
   return html`<fieldset class="card block closed" id="block-${place}"><legend>${name}</legend>${hiddenField(
     `b.${place}.type`,
     type,
-  )}${hiddenField(`b.${place}.${closedName}`, JSON.stringify(block))}<p class="buttons"><span>${wordsOf(
-    block,
-  ).slice(
-    0,
-    mostShown,
-  )}</span>${button('open', 'Open')}${mayWrite && !first && button('up', 'Up')}${
+  )}${hiddenField(`b.${place}.${closedName}`, JSON.stringify(block))}<p class="buttons"><span>${firstWordsOf(block)}</span>${button('open', 'Open')}${mayWrite && !first && button('up', 'Up')}${
     mayWrite && !last && button('down', 'Down')
   }</p></fieldset>`
 }
+
+/** The first words of a block, by which it is told from others. */
+export const firstWordsOf = (block: TypedBlock): string => wordsOf(block).slice(0, mostShown)
 
 /** What tells a block from others of its kind. */
 function wordsOf(block: TypedBlock): string {

@@ -7,6 +7,8 @@ export interface BlockQuestion {
   kind: 'line' | 'text' | 'lines' | 'links' | 'code' | 'number' | 'colour' | 'tick' | 'choice'
   options?: readonly { value: string; label: string }[]
   hint?: string
+  /** How it is asked in a notice that everybody must get. */
+  inNotice?: { label: string; hint: string }
   /** Stands behind 'Look', which most leave as it is. */
   look?: true
   /** Offers the account's pictures beside what is typed. */
@@ -113,7 +115,11 @@ export const questions: Readonly<Record<BlockType, readonly BlockQuestion[]>> = 
       name: 'text',
       label: 'Words above the links to unsubscribe',
       kind: 'text',
-      hint: 'Such as why people get this. The links and your postal address follow by themselves; in a notice that everybody must get there are no links.',
+      hint: 'Such as why people get this. The links and your postal address follow by themselves.',
+      inNotice: {
+        label: 'Words above your postal address',
+        hint: 'Such as why people get this. Your postal address follows by itself; a notice has no link to unsubscribe.',
+      },
     },
     align,
     colour('color', 'Colour of the words'),

@@ -17,6 +17,8 @@ export interface TypedDocument {
   rest: Record<string, unknown>
   /** Where many are closed, the place of the one that is open. */
   open?: string | undefined
+  /** Of the cards that a page had, whether they were unfolded there. */
+  unfolded?: ReadonlyMap<TypedBlock, boolean> | undefined
 }
 
 /** Where a block stands: `3`, or in a column `3.0.1`. */
@@ -35,10 +37,12 @@ export const typedOf = ({ blocks, version: _, ...rest }: BlockDocument): TypedDo
 export function documentIn(fields: Form): TypedDocument | undefined {
   const given = fields.get('document')
   if (given === undefined) return undefined
-  const blocks = blocksIn(fields, 'b')
+  const unfolded = new Map<TypedBlock, boolean>()
+  const blocks = blocksIn(fields, 'b', unfolded)
   const pressed = fields.get('do')
   const open = pressed === undefined ? undefined : change(blocks, pressed, fields)
-  return { blocks, rest: lookIn(fields, restIn(given)), open: open ?? fields.get('open') }
+  const rest = lookIn(fields, restIn(given))
+  return { blocks, rest, open: open ?? fields.get('open'), unfolded }
 }
 
 /** The fields of the whole mail's look, by their place in the document. */
@@ -78,7 +82,7 @@ function restIn(given: string): Record<string, unknown> {
 }
 
 /** The blocks whose fields begin with `at`: `b.0.type`, `b.0.text`, `b.1.0.2.type` … */
-function blocksIn(fields: Form, at: string): TypedBlock[] {
+function blocksIn(fields: Form, at: string, unfolded: Map<TypedBlock, boolean>): TypedBlock[] {
   const blocks: TypedBlock[] = []
   for (let place = 0; place < maxBlocks; place++) {
     const here = `${at}.${place}`
@@ -90,6 +94,8 @@ function blocksIn(fields: Form, at: string): TypedBlock[] {
       continue
     }
     const block: TypedBlock = { type }
+    const fold = fields.get(`${here}.${foldName}`)
+    if (fold !== undefined) unfolded.set(block, fold !== '')
     // The page asks for no name of a block, and keeps what the API has given.
     const id = fields.get(`${here}.id`)
     if (id !== undefined) block.id = id
@@ -102,13 +108,16 @@ function blocksIn(fields: Form, at: string): TypedBlock[] {
     if (type === 'columns') {
       const columns = Number(fields.get(`${here}.columns`)) === 3 ? 3 : 2
       block.columns = Array.from({ length: columns }, (_, column) =>
-        blocksIn(fields, `${here}.${column}`),
+        blocksIn(fields, `${here}.${column}`, unfolded),
       )
     }
     blocks.push(block)
   }
   return blocks
 }
+
+/** The field of a card that says whether it is unfolded, as far as script tells. */
+export const foldName = 'fold'
 
 /** The field of a card that is closed: its block, as it is. */
 export const closedName = 'kept'

@@ -86,6 +86,10 @@ async function bring(
   form.querySelector(part)?.dispatchEvent(new Event('input', { bubbles: true }))
 }
 
+// A server that says nothing for so long is told to be away; a file may take its time over a slow line.
+const mostMs = 30_000
+const mostFileMs = 180_000
+
 /** The page that a button asks for; it is asked for again where somebody has gone on typing meanwhile. */
 async function answerTo(form: HTMLFormElement, button: HTMLButtonElement): Promise<Document> {
   // A look changes nothing, so what is typed meanwhile is only looked at again.
@@ -104,10 +108,13 @@ async function answerTo(form: HTMLFormElement, button: HTMLButtonElement): Promi
     const sent = typed()
     const isFile = button.formEnctype === 'multipart/form-data'
     const body = isFile ? new FormData(form, button) : sent
-    const answer = await fetch(button.formAction, { method: 'POST', body }).catch(() => {
-      throw new Error('there is no way to the server now')
-    })
-    const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+    const signal = AbortSignal.timeout(isFile ? mostFileMs : mostMs)
+    const text = await fetch(button.formAction, { method: 'POST', body, signal })
+      .then((answer) => answer.text())
+      .catch(() => {
+        throw new Error('there is no way to the server now')
+      })
+    const page = new DOMParser().parseFromString(text, 'text/html')
     if (stores || String(typed()) === String(sent)) return page
   }
 }

@@ -6,7 +6,9 @@ import { EditorState } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { basicSetup } from 'codemirror'
+import { tellCardFaults } from './card-faults.js'
 import { keepCards } from './cards.js'
+import { keepFolds } from './folds.js'
 import { keepDraft } from './keep.js'
 import { tellPictures } from './picture-words.js'
 import { insertTags } from './tags.js'
@@ -53,6 +55,7 @@ if (form !== null) {
     replaceAll(form, editors)
     takePreview(page, editors)
   })
+  keepFolds(form)
   keepPreview(form, editors)
   keepDraft(form)
   insertTags(form, editors)
@@ -112,11 +115,15 @@ function replace(area: HTMLTextAreaElement): EditorView {
 function keepPreview(form: HTMLFormElement, editors: ReadonlyMap<string, EditorView>): void {
   let timer: number | undefined
   let latest: AbortController | undefined
+  // Of what is kept the answer to that tells, which knows more.
+  const tellFaults = form.querySelector('[data-kept]') === null ? tellCardFaults(form) : undefined
+  let isTyped = false
   const ask = async () => {
     // The answer to an older text must not replace that to a newer one.
     latest?.abort()
     const asking = new AbortController()
     latest = asking
+    isTyped = false
     const body = new URLSearchParams()
     for (const [name, value] of new FormData(form)) {
       if (typeof value === 'string') body.append(name, value)
@@ -127,7 +134,10 @@ function keepPreview(form: HTMLFormElement, editors: ReadonlyMap<string, EditorV
       // A log-in page is no preview: the present one stays.
       if (!answer.ok || answer.redirected) return
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
-      if (!asking.signal.aborted) takePreview(page, editors)
+      if (asking.signal.aborted) return
+      takePreview(page, editors)
+      // What is typed meanwhile is looked at next.
+      if (!isTyped) tellFaults?.(page)
     } catch (error) {
       if (!asking.signal.aborted) console.info('The preview could not be made', error)
     }
@@ -142,6 +152,7 @@ function keepPreview(form: HTMLFormElement, editors: ReadonlyMap<string, EditorV
   form.addEventListener('input', (event) => {
     // The look (desktop, phone, dark) is only style: nothing has to be rendered again.
     if (event.target instanceof HTMLInputElement && event.target.name === 'look') return
+    isTyped = true
     clearTimeout(timer)
     timer = setTimeout(() => void ask(), afterMs)
   })

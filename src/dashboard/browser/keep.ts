@@ -5,11 +5,14 @@
  */
 
 import { tellCardFaults } from './card-faults.js'
+import { forgetKeeping, noteKeeping } from './on-its-way.js'
 
 // Longer than the preview waits, as each time is a write.
 const afterMs = 2_000
 // A browser goes on sending at most 64 KiB after its page has gone (Fetch, 4.6, 'keepalive').
 const mostOutliving = 60_000
+// A server that says nothing for so long is told to be away: nothing waits for it any longer.
+const mostMs = 15_000
 
 /** Keeps what is typed into the form, and says so beside its buttons. */
 export function keepDraft(form: HTMLFormElement): void {
@@ -32,6 +35,8 @@ export function keepDraft(form: HTMLFormElement): void {
     if (isKeeping || isOver) return
     if (form.ariaBusy === 'true') return plan()
     isKeeping = true
+    const draft = form.action
+    noteKeeping(draft, revisionOf(form)?.value ?? '')
     form.ariaBusy = 'true'
     isTyped = false
     told.textContent = 'Keeping it…'
@@ -42,6 +47,7 @@ export function keepDraft(form: HTMLFormElement): void {
         body,
         // Leaving the page meanwhile does not stop the request.
         keepalive: outlives(body),
+        signal: AbortSignal.timeout(mostMs),
       })
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
       const says = answer.ok ? taken(form, answer, page) : refusal(page)
@@ -57,6 +63,7 @@ export function keepDraft(form: HTMLFormElement): void {
       told.textContent = 'Not kept: there is no way to the server now'
     } finally {
       isKeeping = false
+      forgetKeeping(draft)
       form.ariaBusy = null
       if (isTyped) plan()
     }
@@ -68,7 +75,15 @@ export function keepDraft(form: HTMLFormElement): void {
     if (!isOver) told.textContent = ''
     plan()
   })
-  form.addEventListener('submit', () => {
+  form.addEventListener('submit', (event) => {
+    // What is being kept makes a revision, of which what is sent now has to be.
+    if (isKeeping && !event.defaultPrevented) {
+      const { submitter } = event
+      event.preventDefault()
+      event.stopImmediatePropagation()
+      void whenKept(() => isKeeping).then(() => form.requestSubmit(submitter))
+      return
+    }
     isOver = true
     isUnkept = false
     clearTimeout(timer)

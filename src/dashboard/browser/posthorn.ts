@@ -2,6 +2,7 @@
 // parts that update themselves. htmx serves the forms that ask for a part of their page (`hx-get`).
 import htmx from 'htmx.org'
 import { keepUpToDate } from './live.js'
+import { waitForTyped } from './on-its-way.js'
 import './passkey.js'
 import { shrinkPictures } from './shrink.js'
 import { keepTicks } from './ticks.js'
@@ -83,3 +84,4 @@ document.getElementById('faults')?.focus()
 keepUpToDate(enhance)
 keepTicks()
 shrinkPictures()
+waitForTyped()

@@ -40,9 +40,12 @@ const isLine = (target: HTMLElement): target is HTMLInputElement =>
 
 const firstOf = (form: HTMLFormElement, editors: ReadonlyMap<string, EditorView>) =>
   editors.get('html') ??
-  form.querySelector<HTMLInputElement | HTMLTextAreaElement>(
-    '.block :is(textarea, input[type=text])',
-  )
+  [
+    ...form.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>(
+      '.block :is(textarea, input[type=text])',
+    ),
+    // Not in a card that is folded.
+  ].find((line) => line.checkVisibility())
 
 function put(
   tag: string,

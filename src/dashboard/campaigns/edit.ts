@@ -28,7 +28,7 @@ import { type DraftValues, keptValues } from './draft-values.js'
 import { filesPart } from './files.js'
 import { mostShown } from './form.js'
 import { isPaceTyped, paceFieldsOf, paceWords, withPaceTyped } from './pace-part.js'
-import { campaignPreview } from './preview.js'
+import { type CampaignPreview, campaignPreview } from './preview.js'
 import { askedContact, previewPart } from './preview-part.js'
 import { sendersOf } from './senders.js'
 import { newerThan, ofTwoWriters } from './two-writers.js'
@@ -182,12 +182,13 @@ export async function editPage(
       document &&
       blockCards({
         document,
-        faults: { ...faults, fields: cardFaults(document, { faults, draft, wasTyped }) },
+        faults: { ...faults, fields: cardFaults(document, { faults, draft, wasTyped, previewed }) },
         change,
         mayWrite: true,
         pictures: await pictureChoices(read, account.id, deps.publicUrl),
         store: `${here ?? `${base}/campaigns/new`}/blocks`,
         saved: await savedBlocks(read, { accountId: account.id, base }, fields),
+        isNotice: draft?.notice_reason != null,
       }),
     begin: beginPart(begun, { change, isNew: draft === undefined }),
     tags: await tagMenu(read, account.id),
@@ -229,9 +230,20 @@ const whomTicked = (
 /** What is wrong with the cards: as they were typed, or as they are kept though they are not finished. */
 const cardFaults = (
   document: TypedDocument,
-  { faults, draft, wasTyped }: { faults: Faults; draft: Broadcast | undefined; wasTyped: boolean },
+  {
+    faults,
+    draft,
+    wasTyped,
+    previewed,
+  }: {
+    faults: Faults
+    draft: Broadcast | undefined
+    wasTyped: boolean
+    previewed: CampaignPreview
+  },
 ): Faults['fields'] => ({
   ...documentFaults(document),
+  ...previewed.beside,
   ...(!wasTyped && unfinishedIn(draft?.unfinished)?.faults),
   ...faults.fields,
 })

@@ -7,6 +7,7 @@ import { faultWords, inboxWords, stranger, withoutCopyTags } from '../../templat
 import { htmlOfTyped } from '../blocks/compiled.js'
 import { finishedPart } from '../blocks/finished.js'
 import { type TypedDocument, tryDocument } from '../blocks/form.js'
+import { besideTyped, type CardFaults } from '../blocks/typed-faults.js'
 import { gmailClipBytes } from '../sandbox/mail-check.js'
 import { mostLookedAt } from './content-checks.js'
 import type { CampaignPageDeps } from './deps.js'
@@ -14,6 +15,8 @@ import type { CampaignPageDeps } from './deps.js'
 /** A campaign as somebody will see it. */
 export interface CampaignPreview {
   fault: string | undefined
+  /** Which of its cards have it, by the names of the form's fields. */
+  beside?: CardFaults
   /** What is odd about it, though it can be sent. */
   odd: readonly string[]
   mail:
@@ -117,6 +120,7 @@ export async function campaignPreview(
     }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    return { fault: wordsOf(error), odd: [], mail: undefined, whose }
+    const beside = typed.document && besideTyped(typed.document, error.slips)
+    return { fault: wordsOf(error), ...(beside && { beside }), odd: [], mail: undefined, whose }
   }
 }

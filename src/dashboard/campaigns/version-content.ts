@@ -229,6 +229,7 @@ async function showContent(
   const { key = '' } = version
   const revision = fields.get('revision') ?? String(draft.revision)
   const here = `${versions}/${key}`
+  const previewed = await campaignPreview(deps, visit, { isNotice, ...saved, html, document }, as)
   const view: VersionContentView = {
     isUnsaved: wasTyped,
     id: draft.id,
@@ -247,6 +248,7 @@ async function showContent(
           ...faults,
           fields: {
             ...documentFaults(document),
+            ...previewed.beside,
             ...(!wasTyped && unfinished?.faults),
             ...faults.fields,
           },
@@ -256,14 +258,12 @@ async function showContent(
         pictures: await pictureChoices(read, account.id, deps.publicUrl),
         store: `${here}/blocks`,
         saved: await savedBlocks(read, { accountId: account.id, base }, fields),
+        isNotice,
       }),
     html: isLarge ? '' : html,
     largeHtml: isLarge ? `${shown(Math.round(html.length / 1024))} KB` : undefined,
     tags: await tagMenu(read, account.id),
-    preview: previewPart(
-      await campaignPreview(deps, visit, { isNotice, ...saved, html, document }, as),
-      [askedContact(as)],
-    ),
+    preview: previewPart(previewed, [askedContact(as)]),
     faults,
   }
   const title = `Version ${key} of ${view.name}`

@@ -120,7 +120,11 @@ export async function showNew(
     tags: await tagMenu(store.read, account.id),
     preview,
     mayWrite: true,
-    blocks: await cards(deps, visit, draft, { faults, here: `${at}/-/new`, mayWrite: true }),
+    blocks: await cards(deps, visit, draft, {
+      faults: besideToo(faults, preview),
+      here: `${at}/-/new`,
+      mayWrite: true,
+    }),
     otherWay: draft.document === undefined ? `${at}/-/new?with=blocks` : `${at}/-/new`,
     action: `${at}/-/new`,
     previewAction: `${at}/-/new/preview`,
@@ -166,7 +170,7 @@ export async function showEditor(
     tags: visit.may('templates.write') ? await tagMenu(read, account.id) : undefined,
     preview,
     blocks: await cards(deps, visit, draft, {
-      faults,
+      faults: besideToo(faults, preview),
       here: `${at}/${slug}`,
       mayWrite: visit.may('templates.write'),
     }),
@@ -249,6 +253,10 @@ const placesOf = (at: string, slug: string) => ({
   versions: `${at}/${slug}/versions`,
   campaign: `${at.replace(/templates$/, 'campaigns')}/new?template=${slug}`,
 })
+
+/** With what the preview tells of cards. */
+const besideToo = (faults: Faults, { beside }: TemplatePreview): Faults =>
+  beside === undefined ? faults : { ...faults, fields: { ...beside, ...faults.fields } }
 
 /** Puts the fault for which a save was refused beside its field, with its place. */
 function withFault(faults: Faults, { fault }: TemplatePreview): Faults {

@@ -14,6 +14,7 @@ import {
 } from '../../templates/index.js'
 import { htmlOfTyped } from '../blocks/compiled.js'
 import type { TypedDocument } from '../blocks/form.js'
+import { type CardFaults, faultsOfCards } from '../blocks/typed-faults.js'
 import type { RenderedPages } from './rendered.js'
 
 /** The content of the editor's fields. */
@@ -32,6 +33,8 @@ export interface TemplatePreview {
   /** The number of variables for which the form has no room. */
   otherVariables: number
   fault: FaultView | undefined
+  /** Which of its blocks have it, by the names of the form's fields. */
+  beside?: CardFaults
   mail: TriedMail | undefined
 }
 
@@ -108,13 +111,14 @@ export async function previewOf(
     .map((path) => ({ path, value: samples[path] ?? guessedSample(path) }))
   const shown = { variables, otherVariables: Math.max(0, asked.length - maxSamples) }
   if (read.fault !== undefined) {
-    return { ...shown, fault: shownFault(draft, read.fault), mail: undefined }
+    return { ...shown, ...(await faultOf(deps, accountId, draft, read.fault)), mail: undefined }
   }
   const copyTags = arriving === undefined ? 'shown' : 'kept'
   const input = { variables: filledIn(variables), copyTags } as const
   const outcome = await tryRender(renderer, unsaved, input)
   if (outcome.kind === 'failed') {
-    return { ...shown, fault: shownFault(draft, outcome.fault), mail: undefined }
+    const told = await faultOf(deps, accountId, draft, outcome.fault)
+    return { ...shown, ...told, mail: undefined }
   }
   const made =
     arriving === undefined
@@ -180,6 +184,21 @@ function sampleValue(text: string): unknown {
   } catch {
     return text
   }
+}
+
+/** A fault as the page tells it: of blocks beside the cards whose texts have it, as nobody sees the HTML that is made of them. */
+async function faultOf(
+  { renderer }: Pick<PreviewDeps, 'renderer'>,
+  accountId: string,
+  draft: DraftTemplate,
+  fault: TemplateFault,
+): Promise<Pick<TemplatePreview, 'fault' | 'beside'>> {
+  const shown = shownFault(draft, fault)
+  if (draft.document === undefined || fault.part !== 'html') return { fault: shown }
+  const { says, beside } = await faultsOfCards(renderer, accountId, draft.document, fault)
+  const message = says ?? shown.message
+  const place = { field: undefined, where: 'Blocks', excerpt: undefined }
+  return { fault: { ...shown, ...place, message }, beside }
 }
 
 const fieldOf = { subject: 'subject', html: 'html', text: 'textBody' } as const

@@ -151,3 +151,40 @@ t.test('the log says which of both a notice became', (t) => {
   t.equal(said(''), 'Campaign “Terms” made a newsletter again, and no notice')
   t.end()
 })
+
+t.test(
+  'of many cards each shows its first words, but where somebody is at work or something is wrong',
+  async (t) => {
+    const text = (at: number) => ({ [`b.${at}.type`]: 'text', [`b.${at}.text`]: `Words ${at}` })
+    const cards = Object.assign(
+      { document: '{}', from: content.from },
+      ...[0, 1, 2, 3, 4, 5, 6].map(text),
+    )
+    const foldOf = (page: string, at: number) =>
+      new RegExp(`id="block-${at}".*?<details class="fold"( open)?><summary>([^<]*)</summary>`, 's')
+        .exec(page)
+        ?.slice(1)
+    const preview = async (more: Record<string, string>) =>
+      (await owner.post(`${base}/campaigns/new/preview`, { ...cards, ...more })).text
+    t.same(foldOf(await preview({}), 3), [undefined, 'Words 3'])
+    const added = await preview({ 'b.3.fold': 'on', 'b.5.fold': '', do: 'add:1', 'kind.1': 'text' })
+    t.equal(foldOf(added, 4)?.[0], ' open', 'it stays unfolded where it has moved')
+    t.equal(foldOf(added, 2)?.[0], ' open', 'so is what was added')
+    t.same(foldOf(added, 6), [undefined, 'Words 5'])
+    const wrong = await preview({ 'b.3.text': 'Hello {{ firstName' })
+    t.equal(foldOf(wrong, 3)?.[0], ' open')
+    t.match(wrong, /id="field-b\.3\.text-fault"/, 'a tag without an end is told in its card')
+  },
+)
+
+t.test('the footer says of its links what holds', async (t) => {
+  const blocks = { version: 1, blocks: [{ type: 'footer', text: 'x' }] }
+  const { id } = await call('POST', '/v1/broadcasts', { ...content, blocks, draft: true })
+  const page = async () => (await owner.get(`${base}/campaigns/${id}`)).text
+  t.match(await page(), 'The links and your postal address follow by themselves.')
+  await owner.post(`${base}/campaigns/${id}/notice`, {
+    reason: 'We have new terms from January on',
+  })
+  t.match(await page(), 'a notice has no link to unsubscribe')
+  t.notMatch(await page(), 'The links and your postal address')
+})

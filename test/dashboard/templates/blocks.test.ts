@@ -126,6 +126,8 @@ t.test('what is wrong is told beside its field, and what was typed stays', async
   t.equal((await stored('news')).version, 1)
   const look = await ann.post(`${at}/news/preview`, typed)
   t.match(look.text, /id="field-b\.2\.url-fault">Write a link or a merge tag/, 'in a preview too')
+  const tag = await ann.post(`${at}/news/preview`, { ...page, 'b.1.text': 'Hello {{ firstName' })
+  t.match(tag.text, /id="field-b\.1\.text-fault"/, 'a tag that has no end is told in its card')
 })
 
 t.test('blocks become HTML for good, and an older version brings them back', async (t) => {
