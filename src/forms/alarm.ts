@@ -1,11 +1,10 @@
 import { noteAudit } from '../audit/index.js'
 import type { Tx } from '../store/index.js'
 import { isCarefulForm } from './careful.js'
-import type { FormTally } from './follow.js'
 
 interface Alarm {
   state: 'careful' | 'stopped'
-  tally: FormTally
+  tally: Readonly<Record<'mails' | 'bounces' | 'complaints', number>>
   at: number
 }
 
