@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../clock/index.js'
 import {
   type ApplianceKey,
   type Config,
+  checkLogInSecret,
   checkSmartHosts,
   databaseAt,
   dropEndedKeys,
@@ -100,6 +101,7 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   checkSmartHosts(config.outbound.failover.smartHosts, process.env)
   checkSmartHosts(config.operator.relays, process.env)
   refuseUnknownKinds(config)
+  checkLogInSecret(config.dashboard.oidc)
   // Before anything is read: another appliance may be writing.
   back.add(lockDataDir(dataDir))
   const hold = openHold(dataDir, clock, log)

@@ -4,6 +4,7 @@ import type { Config } from '../config/index.js'
 import type { Backlog, StreamDue } from '../deliveries/index.js'
 import { insertNotice } from '../emails/index.js'
 import type { LandEvents } from '../events/index.js'
+import { announceForms } from '../forms/index.js'
 import type { Log } from '../log/index.js'
 import { ownerAddresses } from '../people/index.js'
 import { announceRefused } from '../receiving/index.js'
@@ -60,6 +61,13 @@ export function surgeChores(deps: Deps): Chore[] {
       rests: true,
       run: (signal) =>
         posting((mail) => announceRefused({ store, clock, ownerAddresses, mail }, signal)),
+    },
+    {
+      name: 'notices of forms that became careful or stopped',
+      of: 'chores',
+      everyMs: 5_000,
+      rests: true,
+      run: (signal) => posting((mail) => announceForms({ store, ownerAddresses, mail }, signal)),
     },
     {
       name: 'surges that somebody has decided about',

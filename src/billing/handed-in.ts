@@ -59,7 +59,7 @@ export interface HandedInCount<One = unknown> {
 
 /**
  * Counts what several requests hand in within the present hour and minute, of the account and of each key that has a
- * limit; resolves with the 429 of those that are too many, of which nothing is counted. Where nobody has a limit that is one
+ * limit; resolves with the refusals of those that are too many, of which nothing is counted. Where nobody has a limit that is one
  * row an account.
  */
 export async function countHandedIn<One extends HandingIn>(
@@ -234,20 +234,24 @@ function refusalOf(
   const resetsAt = isoTime(at + span)
   const whose = of === 'key' ? 'this key may hand in' : `the plan ${billing.plan.name} allows`
   const within = per === 'hour' ? 'an hour' : 'a minute'
-  // However long somebody waits, so many never fit.
-  const isNever = mails > most
-  const told = isNever
-    ? `These are ${counted(mails, 'mail')} at once, and ${whose} ${most} within ${within}: hand in fewer at once`
-    : `${used} of the ${most} mails that ${whose} within ${within} are used; the count starts again at ${resetsAt}`
+  // However long somebody waits, so many never fit: no program should try that again.
+  if (mails > most) {
+    const told = `These are ${counted(mails, 'mail')} at once, and ${whose} ${most} within ${within}: hand in fewer at once`
+    return new ApiError('validation_error', told, { status: 422, fields: { limit: most, per, of } })
+  }
+  const told = `${used} of the ${most} mails that ${whose} within ${within} are used; the count starts again at ${resetsAt}`
   // In whole seconds, never less than one.
   const waitS = Math.max(1, Math.ceil((at + span - now) / 1_000))
   const headers = { 'retry-after': String(waitS) }
+  const known = { limit: most, used, per, of, resetsAt }
   if (!isBatch) {
-    const fields = { limit: most, used, per, of, resetsAt }
-    return new ApiError('rate_limit_exceeded', told, { fields, headers })
+    return new ApiError('rate_limit_exceeded', told, { fields: known, headers })
   }
   const left = spans.flatMap((one) => (one.limit === null ? [] : [one.limit - one.used]))
   const canSend = Math.max(0, Math.min(...left))
   const what = `The batch has ${counted(mails, 'mail')} (one for each recipient), and ${canSend} can be sent now`
-  return new ApiError('rate_limit_exceeded', `${what}. ${told}`, { fields: { canSend }, headers })
+  return new ApiError('rate_limit_exceeded', `${what}. ${told}`, {
+    fields: { ...known, canSend },
+    headers,
+  })
 }

@@ -14,6 +14,7 @@ import { refuseUnknownKinds } from '../app/operator.js'
 import { passphraseOf } from '../backup/index.js'
 import {
   allSourceAddresses,
+  checkLogInSecret,
   checkSmartHosts,
   environmentName,
   externalAccountOf,
@@ -92,6 +93,7 @@ async function runCheck(_options: unknown, command: Command): Promise<void> {
   // Both lists, as the start refuses a missing password in either.
   const relays = [...values.outbound.failover.smartHosts, ...values.operator.relays]
   checkSmartHosts(relays, process.env)
+  checkLogInSecret(values.dashboard.oidc)
   // Variables that a setting names are known too: `password_env` of a smart host.
   const passwords = relays.map((host) => host.passwordEnv)
   const warnings = unknownVariables(process.env, passwords).map(

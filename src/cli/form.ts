@@ -84,9 +84,13 @@ async function show(deps: FormCommandDeps, id: string) {
   return {
     json,
     say: () => {
-      const { shown, sentIn, confirmed, heldBack, held } = json.figures
-      say(`Form "${json.name}" (${json.state}): ${json.address}`)
+      const { shown, sentIn, confirmed, heldBack, held, lately } = json.figures
+      const until = json.carefulUntil === null ? '' : `, careful until ${json.carefulUntil}`
+      say(`Form "${json.name}" (${json.state}${until}): ${json.address}`)
       say(`Shown ${shown}, sent in ${sentIn}, confirmed ${confirmed}, held back ${heldBack}`)
+      say(
+        `Today and yesterday: ${lately.mails} confirmations sent, ${lately.bounces} bounced, ${lately.complaints} called spam`,
+      )
       say(
         json.sender === ''
           ? 'Nobody gets a confirmation: the account may not send from its sender'

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { counted, shownCount } from '../amounts/index.js'
+import { surgeSettings } from '../app/surges.js'
 import * as operations from '../surges/contract.js'
 import {
   decideSurge,
@@ -16,6 +17,7 @@ import { type AskOptions, askOptions, confirmed } from './confirm.js'
 import { accountOption } from './database.js'
 import { withHints } from './limits.js'
 import { remark, say, sayTable, shownTime } from './output.js'
+import { settingsOf } from './place.js'
 
 /** `posthorn surge`: mail that is held because there is far more of it than usual. */
 export function surgeCommands(program: Command): void {
@@ -66,7 +68,7 @@ const mostListed = 100
 const forMachines = (surge: Surge) => ({ ...shownSurge(surge), accountId: surge.accountId })
 
 async function list(
-  { store: { read }, account }: CommandDeps,
+  { store: { read }, account, place }: CommandDeps,
   options: { account?: string; open?: true },
 ) {
   const isOfOne = options.account !== undefined
@@ -76,7 +78,7 @@ async function list(
   const surges = options.open ? found.filter(({ decision }) => decision === null) : found
   return {
     json: { surges: surges.map(isOfOne ? shownSurge : forMachines) },
-    say: () =>
+    say() {
       sayTable(
         ['ID', 'ACCOUNT', 'BEGAN', 'MAILS AN HOUR', 'USUALLY', 'HELD', 'FROM', 'DECIDED'],
         surges.map((one) => [
@@ -90,7 +92,13 @@ async function list(
           one.decision === null ? 'no' : `${one.decision} by ${one.decidedBy}`,
         ]),
         isOfOne ? 'The account never had a surge' : 'No surge waits for a decision',
-      ),
+      )
+      if (surgeSettings(settingsOf(place)).minimum === 0) {
+        remark(
+          "None is looked for: outbound.route is 'sandbox', or protection.surges.minimum is 0.",
+        )
+      }
+    },
   }
 }
 

@@ -32,7 +32,7 @@ export { addNewestKey, dropEndedKeys, endOlderKeys, readKeyFile } from './key-fi
 export { orNothing, readAllKeys, readKeys, type Settings, texts } from './keys.js'
 export { makeMac } from './mac.js'
 export { nameBesideOthers, nodeNameOf, usualSourceOf } from './node.js'
-export { clientSecretOf, type GivenRole, givenRoles } from './oidc.js'
+export { checkLogInSecret, clientSecretOf, type GivenRole, givenRoles } from './oidc.js'
 export { allSourceAddresses, type PoolSettings, type PoolsSettings } from './pools.js'
 export { type ConfigSource, environmentName, readPart, settingName } from './read.js'
 export {

@@ -68,7 +68,16 @@ export const clientSecretOf = (
   { clientSecretFile }: Values<typeof oidcSettings>,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): string | undefined =>
-  secretOf('the secret of dashboard.oidc', { file: clientSecretFile, credential, env })
+  secretOf('the secret of dashboard.oidc (client_secret_file)', {
+    file: clientSecretFile,
+    credential,
+    env,
+  })
+
+/** Throws an OperatorError where the secret of a provider in use cannot be read: before anything listens. */
+export function checkLogInSecret(oidc: Values<typeof oidcSettings>): void {
+  if (oidc.issuer !== '') clientSecretOf(oidc)
+}
 
 /** Throws an OperatorError for settings that do not go together. */
 export function checkOidc(oidc: Values<typeof oidcSettings>): void {

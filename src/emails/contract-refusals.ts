@@ -152,6 +152,39 @@ export const marketingRefusals: RefusalExample[] = [
   ),
 ]
 
+const ofLimit = {
+  limit: count('How many mails may be handed in within that time'),
+  per: { type: 'string', enum: ['hour', 'minute'], description: 'Within which time' },
+  of: { type: 'string', enum: ['plan', 'key'], description: 'Whose limit it is' },
+} as const
+
+const rateFields = {
+  ...ofLimit,
+  used: count('How many of them are used'),
+  resetsAt: time('When the count starts again; `Retry-After` has the seconds until then'),
+}
+
+const rateExample = {
+  limit: 500,
+  used: 500,
+  per: 'hour',
+  of: 'key',
+  resetsAt: '2026-11-21T13:00:00.000Z',
+}
+
+/** 422 and not 429: to wait would not help. */
+const neverFits = refusal(
+  'validation_error',
+  'More mails at once than the plan or the key may hand in within an hour or a minute',
+  'These are 600 mails at once, and this key may hand in 500 within an hour: hand in fewer at once',
+  {
+    status: 422,
+    shape: 'TooManyAtOnce',
+    fields: ofLimit,
+    example: { limit: 500, per: 'hour', of: 'key' },
+  },
+)
+
 /**
  * The limits of an hour and a minute. A refusal without these fields is the limit of requests, which every route
  * has.
@@ -162,26 +195,15 @@ const rateRefusal = refusal(
   '500 of the 500 mails that this key may hand in within an hour are used; the count starts again at 2026-11-21T13:00:00.000Z',
   {
     shape: 'MailRateExceeded',
-    fields: {
-      limit: count('How many mails may be handed in within that time'),
-      used: count('How many of them are used'),
-      per: { type: 'string', enum: ['hour', 'minute'], description: 'Within which time' },
-      of: { type: 'string', enum: ['plan', 'key'], description: 'Whose limit it is' },
-      resetsAt: time('When the count starts again; `Retry-After` has the seconds until then'),
-    },
-    example: {
-      limit: 500,
-      used: 500,
-      per: 'hour',
-      of: 'key',
-      resetsAt: '2026-11-21T13:00:00.000Z',
-    },
+    fields: rateFields,
+    example: rateExample,
   },
 )
 
 /** The caps for a single mail. */
 export const quotaRefusals: RefusalExample[] = [
   rateRefusal,
+  neverFits,
   refusal(
     'monthly_quota_exceeded',
     "The month's mails are used up",
@@ -222,8 +244,13 @@ export const batchQuotaRefusals: RefusalExample[] = [
     'rate_limit_exceeded',
     'The mails of this hour or minute do not suffice',
     'The batch has 20 mails (one for each recipient), and 5 can be sent now. 495 of the 500 mails that this key may hand in within an hour are used; the count starts again at 2026-11-21T13:00:00.000Z',
-    { shape: 'MailRateOfBatch', fields: canSend, example: { canSend: 5 } },
+    {
+      shape: 'MailRateOfBatch',
+      fields: { ...rateFields, ...canSend },
+      example: { ...rateExample, used: 495, canSend: 5 },
+    },
   ),
+  neverFits,
   refusal(
     'monthly_quota_exceeded',
     "The month's mails do not suffice",

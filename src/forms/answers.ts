@@ -1,6 +1,7 @@
 import { isoTime } from '../clock/index.js'
 import type { Read } from '../store/index.js'
-import { isCarefulForm } from './careful.js'
+import { carefulUntil, isCarefulForm } from './careful.js'
+import { formTally } from './follow.js'
 import { heldOf, listForms, pageForm, type SignupForm } from './form.js'
 import { confirmationSenders } from './sender.js'
 
@@ -36,6 +37,7 @@ async function formShown(
   senderOf: (form: SignupForm) => string,
 ) {
   const { shown, sentIn, confirmed, heldBack } = form
+  const until = carefulUntil(form, now)
   return {
     id: form.id,
     name: form.name,
@@ -45,7 +47,15 @@ async function formShown(
     version: form.version,
     sender: senderOf(form),
     state: stateOf(form, now),
-    figures: { shown, sentIn, confirmed, heldBack, held: await heldOf(read, form.id) },
+    carefulUntil: until === undefined ? null : isoTime(until),
+    figures: {
+      shown,
+      sentIn,
+      confirmed,
+      heldBack,
+      held: await heldOf(read, form.id),
+      lately: await formTally(read, form.id, now),
+    },
     createdAt: isoTime(form.createdAt),
   }
 }

@@ -22,6 +22,7 @@ import {
   maybe,
   oneOf,
   openObject,
+  orNull,
   field as plainField,
   rule,
   shaped,
@@ -121,6 +122,7 @@ const known = {
     enum: ['open', 'careful', 'stopped', 'archived'],
     description: '`careful`, `stopped`: its confirmations came back',
   },
+  carefulUntil: orNull(time('Until when it asks for more; null: it does not')),
   figures: shaped('FormFigures'),
   createdAt: time('When it was made'),
 }
@@ -146,12 +148,14 @@ const example = {
   version: 1,
   sender: 'news@mail.example.com',
   state: 'open',
+  carefulUntil: null,
   figures: {
     shown: 120,
     sentIn: 30,
     confirmed: 21,
     heldBack: 2,
     held: [{ reason: 'address', held: 2 }],
+    lately: { mails: 28, bounces: 1, complaints: 0 },
   },
   createdAt: '2026-11-28T10:00:00.000Z',
 }
@@ -263,7 +267,7 @@ export const resumeForm = operation('POST /v1/forms/:id/resume', {
   says: () => ({
     summary: 'Let a form go on that has stopped by itself',
     description:
-      'It stops, or asks for more, when too many of its confirmations bounce or are complained about.',
+      'It stops, or asks for more, when too many of its confirmations bounce or are complained about. One that has stopped goes on as `careful` for seven days; resume it again to open it.',
     answers: [shown()],
   }),
 })
@@ -380,8 +384,20 @@ export const forms: Contract = {
             additionalProperties: false,
           },
         },
+        lately: {
+          type: 'object',
+          description:
+            'What makes it careful or stops it: its confirmations of today and yesterday (UTC), counted anew when it is resumed',
+          properties: {
+            mails: count('How many it sent'),
+            bounces: count('How many bounced'),
+            complaints: count('How many were called spam'),
+          },
+          required: ['mails', 'bounces', 'complaints'],
+          additionalProperties: false,
+        },
       },
-      required: ['shown', 'sentIn', 'confirmed', 'heldBack', 'held'],
+      required: ['shown', 'sentIn', 'confirmed', 'heldBack', 'held', 'lately'],
       additionalProperties: false,
     },
   }),

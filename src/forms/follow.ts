@@ -1,6 +1,7 @@
 import { dayNumber } from '../clock/index.js'
 import type { Effect, MailEvent } from '../events/index.js'
-import { idsOf, prepared, type Tx } from '../store/index.js'
+import { idsOf, prepared, type Read, type Tx } from '../store/index.js'
+import { noteAlarm } from './alarm.js'
 import type { SignupForm } from './form.js'
 
 /** Shares of a form's mails in two days: from the first on it is careful, from the second on it sends none. */
@@ -81,7 +82,7 @@ export async function countFormMails(
     .execute()
 }
 
-interface FormTally {
+export interface FormTally {
   mails: number
   bounces: number
   complaints: number
@@ -90,22 +91,28 @@ interface FormTally {
 async function countFault(tx: Tx, formId: string, { type, at }: MailEvent): Promise<void> {
   const kind = type === 'complained' ? 'complaints' : 'bounces'
   await countFormMails(tx, formId, at, { [kind]: 1 })
-  const days = await tx
+  const tally = await formTally(tx, formId, at)
+  const isCareful = isBeyond(tally, formAlarms.careful)
+  const isStopped = isBeyond(tally, formAlarms.stopped)
+  if (!isCareful && !isStopped) return
+  await noteAlarm(tx, formId, { state: isStopped ? 'stopped' : 'careful', tally, at })
+  await tx
+    .updateTable('forms')
+    .set({ careful_at: at, ...(isStopped && { stopped_at: at }) })
+    .where('id', '=', formId)
+    .execute()
+}
+
+/** What became of a form's confirmations today and yesterday, by which its state is judged. */
+export async function formTally(read: Read, formId: string, at: number): Promise<FormTally> {
+  const days = await read
     .selectFrom('form_days')
     .select(['mails', 'bounces', 'complaints'])
     .where('form_id', '=', formId)
     .where('day', '>=', dayNumber(at) - 1)
     .execute()
   const sum = (of: keyof FormTally) => days.reduce((total, day) => total + day[of], 0)
-  const tally = { mails: sum('mails'), bounces: sum('bounces'), complaints: sum('complaints') }
-  const isCareful = isBeyond(tally, formAlarms.careful)
-  const isStopped = isBeyond(tally, formAlarms.stopped)
-  if (!isCareful && !isStopped) return
-  await tx
-    .updateTable('forms')
-    .set({ careful_at: at, ...(isStopped && { stopped_at: at }) })
-    .where('id', '=', formId)
-    .execute()
+  return { mails: sum('mails'), bounces: sum('bounces'), complaints: sum('complaints') }
 }
 
 type Alarm = (typeof formAlarms)[keyof typeof formAlarms]

@@ -148,19 +148,23 @@ export async function updateForm(
   })
 }
 
-/** Lets a form go on that has stopped itself or become careful. Throws a 404. */
+/**
+ * Lets a form go on: one that has stopped as a careful one, as the same visitors may still be there, and a careful one
+ * as any. Throws a 404.
+ */
 export async function resumeForm(
-  { store }: FormDeps,
+  { store, clock }: FormDeps,
   accountId: string,
   id: string,
 ): Promise<SignupForm> {
   return await store.write(async (tx) => {
     const form = await findForm(tx, accountId, id)
-    const none = { careful_at: null, stopped_at: null }
-    await tx.updateTable('forms').set(none).where('id', '=', form.id).execute()
+    const carefulAt = form.stoppedAt === null ? null : clock.now()
+    const changed = { careful_at: carefulAt, stopped_at: null }
+    await tx.updateTable('forms').set(changed).where('id', '=', form.id).execute()
     // Mails that came back earlier must not stop it again.
     await tx.deleteFrom('form_days').where('form_id', '=', form.id).execute()
-    return { ...form, carefulAt: null, stoppedAt: null }
+    return { ...form, carefulAt, stoppedAt: null }
   })
 }
 

@@ -6,10 +6,11 @@
  */
 
 export { addressOf, formAnswer, formsAnswer, shownForm, stateOf, submissionsOf } from './answers.js'
+export { carefulUntil } from './careful.js'
 export { sampleConfirmation } from './confirmation-mail.js'
 export { entriesOf, eraseEntries } from './entry.js'
 export { dueReminders, forgetEntries } from './entry-chores.js'
-export { formAlarms, makeFollowForms } from './follow.js'
+export { formAlarms, formTally, makeFollowForms } from './follow.js'
 export {
   type AskedField,
   checkForm,
@@ -31,6 +32,7 @@ export { formLimits } from './limits.js'
 export { makeSignupTokens, type SignupTokens } from './links.js'
 export { confirmationSenders } from './sender.js'
 export { type FormTallies, makeFormTallies } from './tallies.js'
+export { announceForms } from './tell.js'
 export { sentName } from './typed.js'
 export { consentIn, usualConsent } from './usual-consent.js'
 export { waitingEntries } from './waiting.js'

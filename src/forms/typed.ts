@@ -23,10 +23,17 @@ export type TypedFaults = ReadonlyMap<string, string>
 
 const misfits = {
   text: 'missing',
-  choice: 'missing',
+  choice: 'noChoice',
   number: 'noNumber',
   date: 'noDate',
 } as const
+
+/** A wrong choice is sent by no page, only by programs: they are told what there is. */
+const misfit = (
+  words: FormWords,
+  type: keyof typeof misfits,
+  choices: readonly string[],
+): string => (type === 'choice' ? `${words.noChoice} ${choices.join(', ')}` : words[misfits[type]])
 
 /** Checks a submission against what the form asks. */
 export function readTyped(
@@ -47,7 +54,7 @@ export function readTyped(
     }
     const kept = typedValue({ type, choices }, value)
     if (value.length > maxTypedChars) faults.set(name, words.tooLong)
-    else if (kept === undefined) faults.set(name, words[misfits[type]])
+    else if (kept === undefined) faults.set(name, misfit(words, type, choices))
     else if (isNameField(name)) typed[name] = value
     else typed.metadata[name] = kept
   }

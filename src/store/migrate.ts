@@ -65,6 +65,7 @@ import { unfinishedVersions } from './migrations/0290-unfinished-versions.js'
 import { auditTarget } from './migrations/0296-audit-target.js'
 import { goneNames } from './migrations/0300-gone-names.js'
 import { refusedArrivals } from './migrations/0305-refused-arrivals.js'
+import { formAlarms } from './migrations/0325-form-alarms.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
 import { baseline, type SchemaState, sayUnreleased, whyNotBeside } from './schema-state.js'
@@ -146,6 +147,7 @@ const migrations: Record<string, Migration> = {
   '0296-audit-target': auditTarget,
   '0300-gone-names': goneNames,
   '0305-refused-arrivals': refusedArrivals,
+  '0325-form-alarms': formAlarms,
 }
 
 /**

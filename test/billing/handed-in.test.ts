@@ -29,7 +29,18 @@ t.test(
       })
     t.equal((await send(many(2))).status, 200, 'each recipient is a mail')
     const two = await batch(2)
-    t.match(two, { status: 429, json: { code: 'rate_limit_exceeded', canSend: 1 } })
+    t.match(two, {
+      status: 429,
+      json: {
+        code: 'rate_limit_exceeded',
+        canSend: 1,
+        limit: 3,
+        used: 2,
+        per: 'minute',
+        of: 'key',
+      },
+    })
+    t.equal(two.json.resetsAt, '2046-11-21T12:01:00.000Z')
     t.equal(two.headers.get('retry-after'), '50')
     t.equal((await batch(1)).status, 200)
     const full = await send('x@example.com')
@@ -38,6 +49,12 @@ t.test(
       json: { limit: 3, used: 3, per: 'minute', of: 'key', resetsAt: '2046-11-21T12:01:00.000Z' },
     })
     const never = await send(many(4))
+    t.match(never, {
+      status: 422,
+      json: { code: 'validation_error', limit: 3, per: 'minute', of: 'key' },
+    })
+    t.equal(never.headers.get('retry-after'), null, 'to wait does not help')
+    t.match((await batch(4)).status, 422)
     t.match(never.json, { error: /4 mails at once.*3 within a minute: hand in fewer at once/ })
     t.equal((await posthorn.send(good)).status, 200, 'another key has its own')
     await clock.advance(60_000)
@@ -99,6 +116,13 @@ t.test('mail by SMTP counts with that of the API, and the session goes on', asyn
   t.match(
     refused,
     /^452 4\.7\.1 1 of the 1 mails that this key may hand in within an hour are used/,
+  )
+  t.match(
+    await submit(await posthorn.loggedIn(), message, {
+      to: ['bob@example.test', 'eve@example.test'],
+    }),
+    /^550 5\.\d\.\d These are 2 mails at once/,
+    'so many never fit: a mail server gives it back at once',
   )
 })
 

@@ -281,6 +281,17 @@ t.test(
     t.match(good, { status: 0 })
     t.notMatch(good.stderr, /is not a setting/)
 
+    const provider = join(cwd, 'provider.toml')
+    writeFileSync(
+      provider,
+      '[dashboard.oidc]\nissuer = "https://id.test"\nclient_id = "x"\nclient_secret_file = "/tmp/none"\n',
+    )
+    const secretless = await runCli(['config', 'check', '--config', provider], { cwd })
+    t.match(secretless, {
+      status: 1,
+      stderr: /dashboard\.oidc \(client_secret_file\).*\/tmp\/none/,
+    })
+
     const bad = await runCli(args, { cwd })
     t.match(bad, { status: 1, stderr: /POSTHORN_RELAY_PASSWORD is not in the environment/ })
   },

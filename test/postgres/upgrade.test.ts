@@ -13,7 +13,7 @@ const undo = `
   drop table gone_names, import_pieces, broadcast_left_out, broadcast_why_left, nodes, duties, event_names, event_names_through, automation_drafts, automation_dates, automation_date_due,
     handed_in, operator_keys, surges, site_orders, identities, used_challenges, failed_attempts, rates, node_addresses,
     site_brakes, site_days, host_complaints, node_invites, acme_challenges,
-    receiving_rules, received, received_headers, received_texts, refused_arrivals;
+    receiving_rules, received, received_headers, received_texts, refused_arrivals, form_alarms;
   drop index domains_receiving_host, audit_log_target;
   alter table domains drop column receiving_host, drop column receiving_host_ready;
   alter table broadcasts drop column test_seen, drop column test_drawn, drop column unfinished,

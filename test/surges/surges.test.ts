@@ -3,6 +3,7 @@ import t from 'tap'
 import { hourMs } from '../../src/clock/index.js'
 import { summarise } from '../../src/deliveries/index.js'
 import { openNotices } from '../../src/notices/index.js'
+import { runCli } from '../cli/run.js'
 import { FakeClock } from '../support/clock.js'
 import { eventually } from '../support/eventually.js'
 import { type Posthorn, startPosthorn } from '../support/posthorn.js'
@@ -228,4 +229,14 @@ t.test('the operator and the owners are told: who, which key, from where', async
   t.match(mails, [
     { subject: /"Test" hands in far more mail/, text: /From: the key "Shop".*127\.0\.0\.1/ },
   ])
+})
+
+t.test('the sandbox has no brake, and the command says so', async (t) => {
+  const posthorn = await startPosthorn(t, { env: { POSTHORN_PROTECTION_SURGES_MINIMUM: '1' } })
+  const list = (env: Record<string, string>) =>
+    runCli(['surge', 'list', '--data', posthorn.dataDir], { env })
+  const told = await list({ POSTHORN_OUTBOUND_ROUTE: 'sandbox' })
+  t.match(`${told.stdout}${told.stderr}`, /None is looked for: outbound.route is 'sandbox'/)
+  const direct = await list({ POSTHORN_OUTBOUND_ROUTE: 'direct' })
+  t.notMatch(`${direct.stdout}${direct.stderr}`, /None is looked for/)
 })

@@ -113,6 +113,8 @@ const whole: Record<string, string> = {
   'contact.download': 'What is known of somebody downloaded',
   'contact.erase': 'What is known of somebody erased',
   'emails.export': 'Log of emails downloaded',
+  'form.careful': 'Form became careful: confirmations came back',
+  'form.stop': 'Form stopped itself: too many confirmations came back',
   'import.export': 'Refused lines of an import downloaded',
   'operator.look': "Looked at by the operator's API",
   'password.change': 'Password changed',

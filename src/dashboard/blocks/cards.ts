@@ -108,7 +108,7 @@ function cardOf(card: BlockCard, options: CardOptions): Html {
 ${hiddenField(`b.${place}.type`, type)}${
   typeof block.id === 'string' && hiddenField(`b.${place}.id`, block.id)
 }${type === 'picture' && hiddenField(chosenName(place), String(block.url ?? ''))}${foldOf(card, options)}${options.mayWrite && moves(card, name, options)}
-<div class="unfolded">${card.questions.map((one) => question(one, options))}${
+<div class="body">${card.questions.map((one) => question(one, options))}${
     type === 'columns' && columnsOf(card, options)
   }${
     type === 'picture' &&
@@ -127,10 +127,7 @@ ${hiddenField(`b.${place}.type`, type)}${
 function foldOf(card: BlockCard, { isUnfolded }: CardOptions): Html {
   const { place, title, block } = card
   const isOpen = isUnfolded(card)
-  return html`<details class="fold"${isOpen && html` open`}><summary><span>${firstWordsOf(block) || title}</span><i>Fold</i></summary></details>${hiddenField(
-    `b.${place}.${foldName}`,
-    isOpen ? 'on' : '',
-  )}`
+  return html`<details class="fold"${isOpen && html` open`}><summary>${firstWordsOf(block) || title}</summary></details><input type="hidden" name="b.${place}.${foldName}"${isOpen && html` value="on"`}>`
 }
 
 /** The form is sent with its file by this button alone; it comes back with the picture's address filled in. */

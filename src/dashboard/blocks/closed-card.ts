@@ -4,7 +4,7 @@ import type { BlockCard } from './card.js'
 import { blockButton } from './card-buttons.js'
 import { closedName, type TypedBlock } from './form.js'
 
-const mostShown = 80
+const mostShown = 50
 
 /** A card of which the page has its first words, and the block as it is: one of many. A button opens it. */
 export function closedCard(

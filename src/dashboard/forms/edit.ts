@@ -124,9 +124,9 @@ export function editPages(pages: AccountPages, deps: FormPlaceDeps): void {
     '/forms/:id/resume',
     { action: 'contacts.write', again },
     async ({ account, base, params }) => {
-      const { id, name } = await resumeForm(deps, account.id, params.id ?? '')
+      const { id, name, carefulAt } = await resumeForm(deps, account.id, params.id ?? '')
       return redirect(`${base}/forms/${id}`, {
-        flash: `“${name}” sends confirmations again`,
+        flash: `“${name}” ${carefulAt === null ? 'sends confirmations again' : 'sends confirmations again, carefully for seven days'}`,
         audit: auditOf(operations.resumeForm, { target: id }),
       })
     },

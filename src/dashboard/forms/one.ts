@@ -1,9 +1,11 @@
 import { renderSVG } from 'uqr'
 import {
   addressOf,
+  carefulUntil,
   confirmationSenders,
   findForm,
   formLimits,
+  formTally,
   heldOf,
   listsThere,
   type SignupForm,
@@ -13,6 +15,7 @@ import {
 } from '../../forms/index.js'
 import { escapeHtml } from '../../mime/index.js'
 import { listTopics } from '../../topics/index.js'
+import { moment } from '../format.js'
 import { file, type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
@@ -38,6 +41,9 @@ interface OneFormView {
   /** It names lists, and all of them are deleted. */
   isListless: boolean
   figures: { label: string; value: string }[]
+  /** Empty: it is not careful. */
+  carefulUntil: string
+  carefulAnHour: number
   held: { reason: string; held: number }[]
   /** How many confirmations it sends at most, in words. */
   limits: readonly string[]
@@ -74,6 +80,8 @@ export async function showForm(
   const address = addressOf(publicUrl, form)
   const held = await heldOf(read, form.id)
   const state = stateOf(form, now)
+  const lately = await formTally(read, form.id, now)
+  const until = carefulUntil(form, now)
   const offered = new Set(form.settings.topics.map((id) => id.toLowerCase()))
   const topics = offered.size === 0 ? [] : await listTopics(read, account.id)
   const figures = [
@@ -81,6 +89,9 @@ export async function showForm(
     [form.kind === 'page' ? 'Sent in' : 'To be asked', form.sentIn],
     ['Confirmed', form.confirmed],
     ['Held back', form.heldBack],
+    ['Confirmations sent today and yesterday', lately.mails],
+    ['Of those bounced', lately.bounces],
+    ['Called spam', lately.complaints],
   ] as const
   const view: OneFormView = {
     base,
@@ -102,6 +113,8 @@ export async function showForm(
       topics.filter(({ id }) => offered.has(id)),
     ),
     figures: figures.map(([label, count]) => ({ label, value: count.toLocaleString('en-GB') })),
+    carefulUntil: until === undefined ? '' : moment(until, now).exact,
+    carefulAnHour: formLimits.carefulAnHour,
     held: held.map(({ reason, held }) => ({ reason: heldWords[reason] ?? reason, held })),
     limits: form.kind === 'page' ? limitsInWords : [],
     faults,

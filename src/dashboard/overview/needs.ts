@@ -1,5 +1,6 @@
 import type { AccountBilling, PauseReason } from '../../billing/index.js'
 import type { Domain } from '../../domains/index.js'
+import { type SignupForm, stateOf } from '../../forms/index.js'
 import { alarmOf, type ProtectionSettings, rateOf, shownRate } from '../../protection/index.js'
 import type { RefusedArrivals } from '../../receiving/index.js'
 import type { WebhookEndpoint } from '../../webhooks/index.js'
@@ -26,13 +27,14 @@ interface Known {
   usage: readonly UsageView[]
   figures: Pick<FiguresView, 'standing'>
   refused: readonly RefusedArrivals[]
+  forms: readonly SignupForm[]
   settings: ProtectionSettings
   /** A person has paused it, not account protection by its rates. */
   isPausedByHand: boolean
 }
 
 /** The gravest first. */
-export function needsOf({ base, may }: Visit, known: Known): Need[] {
+export function needsOf({ base, may, now }: Visit, known: Known): Need[] {
   const to = (label: string, path: string) => ({ label, href: `${base}${path}` })
   const lookAt = {
     bounce: to('See the bounced mail', '/emails?status=bounced'),
@@ -43,6 +45,9 @@ export function needsOf({ base, may }: Visit, known: Known): Need[] {
     ...surgeOf(known.billing, may('keys.read') ? to('See what is held', '/surges') : undefined),
     ...warnings(known, lookAt),
     ...refusedOf(known.refused, may('plan.read') ? to('Plan and usage', '/plan') : undefined),
+    ...formsOf(known.forms, now, (path) =>
+      may('contacts.read') ? to('See the form', path) : undefined,
+    ),
     ...capsOf(known.usage, may('plan.read') ? to('Plan and usage', '/plan') : undefined),
     ...domainsOf(known.domains, to),
     ...webhooksOf(known.endpoints, to),
@@ -117,6 +122,22 @@ function warnings(
 /** Mail that came in and that the plan has had refused, as long as it goes on. */
 const refusedOf = (refused: readonly RefusedArrivals[], action: Need['action']): Need[] =>
   refused.map((one) => ({ tone: 'bad', says: refusedSentence(one), action }))
+
+/** Forms whose confirmations came back. */
+const formsOf = (
+  forms: readonly SignupForm[],
+  now: number,
+  to: (path: string) => Need['action'],
+): Need[] =>
+  forms.flatMap((form): Need[] => {
+    const state = stateOf(form, now)
+    if (state !== 'careful' && state !== 'stopped') return []
+    const says =
+      state === 'stopped'
+        ? `The form “${form.name}” has stopped itself, as too many of its confirmations came back: nobody who fills it in gets a mail.`
+        : `The form “${form.name}” is careful, as some of its confirmations came back.`
+    return [{ tone: state === 'stopped' ? 'bad' : 'doubt', says, action: to(`/forms/${form.id}`) }]
+  })
 
 /** Counters of the plan from 80 % on, while there is still time to do something. */
 const capsOf = (usage: readonly UsageView[], action: Need['action']): Need[] =>

@@ -4,6 +4,7 @@ import { readArrived, readBilling, readUsage } from '../../billing/index.js'
 import { putOffOf } from '../../deliveries/index.js'
 import { listDomains } from '../../domains/index.js'
 import { listEmails, untriedMails } from '../../emails/index.js'
+import { handForm, listForms } from '../../forms/index.js'
 import { byItself, readAudit } from '../../protection/index.js'
 import { refusedLately } from '../../receiving/index.js'
 import type { Read } from '../../store/index.js'
@@ -56,6 +57,8 @@ export async function showOverview(deps: OverviewPageDeps, visit: Visit): Promis
     audit,
     arrived,
     refused,
+    forms,
+    byHand,
   ] = await Promise.all([
     readBilling(read, deps.plans, account.id),
     readUsage(read, account.id, now),
@@ -68,6 +71,8 @@ export async function showOverview(deps: OverviewPageDeps, visit: Visit): Promis
     readAudit(read, { accountId: account.id, limit: mostAudited }),
     readArrived(read, account.id, now),
     refusedLately(read, account.id, now),
+    listForms(read, account.id),
+    handForm(read, account.id),
   ])
   const usage = usageOf(billing, used, now, arrived.day === 0 ? undefined : arrived)
   // The newest row of a pause says who paused: account protection, or a person.
@@ -85,6 +90,7 @@ export async function showOverview(deps: OverviewPageDeps, visit: Visit): Promis
       usage,
       figures,
       refused,
+      forms: byHand === undefined ? forms : [...forms, byHand],
       settings,
       isPausedByHand: lastPause !== undefined && lastPause.who !== byItself,
     }),

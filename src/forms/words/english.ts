@@ -10,6 +10,7 @@ export const english: FormWords = {
   optional: 'optional',
   submit: 'Sign up',
   missing: 'Please fill this in.',
+  noChoice: 'Choose one of:',
   noNumber: 'This is no number, such as 12.',
   noDate: 'This is no date, such as 2026-12-24.',
   noAddress: 'Please write an email address, such as ada@example.com.',

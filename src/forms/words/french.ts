@@ -10,6 +10,7 @@ export const french: FormWords = {
   optional: 'facultatif',
   submit: 'S’inscrire',
   missing: 'Veuillez remplir ce champ.',
+  noChoice: 'Choisissez parmi :',
   noNumber: 'Ce n’est pas un nombre, comme 12.',
   noDate: 'Ce n’est pas une date, comme 2026-12-24.',
   noAddress: 'Veuillez écrire une adresse e-mail, comme ada@example.com.',

@@ -10,6 +10,7 @@ export const german: FormWords = {
   optional: 'freiwillig',
   submit: 'Anmelden',
   missing: 'Bitte füllen Sie das aus.',
+  noChoice: 'Wählen Sie eines davon:',
   noNumber: 'Das ist keine Zahl, etwa 12.',
   noDate: 'Das ist kein Datum, etwa 2026-12-24.',
   noAddress: 'Bitte schreiben Sie eine E-Mail-Adresse, etwa ada@example.com.',

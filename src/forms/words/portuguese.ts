@@ -10,6 +10,7 @@ export const portuguese: FormWords = {
   optional: 'opcional',
   submit: 'Subscrever',
   missing: 'Preencha este campo.',
+  noChoice: 'Escolha uma destas opções:',
   noNumber: 'Isto não é um número, como 12.',
   noDate: 'Isto não é uma data, como 2026-12-24.',
   noAddress: 'Escreva um endereço de e-mail, como ada@example.com.',

@@ -10,6 +10,7 @@ export const spanish: FormWords = {
   optional: 'opcional',
   submit: 'Suscribirse',
   missing: 'Rellene este campo.',
+  noChoice: 'Elija una de estas opciones:',
   noNumber: 'Esto no es un número, como 12.',
   noDate: 'Esto no es una fecha, como 2026-12-24.',
   noAddress: 'Escriba una dirección de correo, como ada@example.com.',

@@ -11,6 +11,8 @@ export interface FormWords {
   submit: string
   /** Shown at a required field, or at a choice with a value that is not offered. */
   missing: string
+  /** Before the choices. */
+  noChoice: string
   noNumber: string
   noDate: string
   noAddress: string

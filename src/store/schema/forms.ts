@@ -51,6 +51,12 @@ const formDays = table(
   { primaryKey: ['form_id', 'day'], isClustered: true },
 )
 
+/** Forms that have become careful or stopped and whose owners are to be told; deleted as they are. */
+const formAlarms = table('form_alarms', {
+  form_id: text().primaryKey().references('forms', 'cascade'),
+  state: text<'careful' | 'stopped'>(),
+})
+
 /**
  * An entry that was sent in and has led to a confirmation mail. It is deleted 7 days after that, or 30 after it was
  * confirmed.
@@ -140,6 +146,7 @@ export const formsTables = [
   forms,
   formHeld,
   formDays,
+  formAlarms,
   formEntries,
   formMails,
   formAddresses,

@@ -161,10 +161,7 @@ t.test(
       ...[0, 1, 2, 3, 4, 5, 6].map(text),
     )
     const foldOf = (page: string, at: number) =>
-      new RegExp(
-        `id="block-${at}".*?<details class="fold"( open)?><summary><span>([^<]*)</span>`,
-        's',
-      )
+      new RegExp(`id="block-${at}".*?<details class="fold"( open)?><summary>([^<]*)</summary>`, 's')
         .exec(page)
         ?.slice(1)
     const preview = async (more: Record<string, string>) =>
