@@ -33,12 +33,26 @@ import {
   whomWords,
 } from './words.js'
 
+const outcomes = ['Delivered', 'Opened', 'Clicked', 'Left'] as const
+type FigureName = (typeof outcomes)[number] | 'To send'
+
+interface CampaignsOf {
+  label: string
+  statuses: readonly BroadcastStatus[]
+  /** The columns of numbers that say something of these. */
+  figures: readonly FigureName[]
+}
+
 const views = {
-  drafts: { label: 'Drafts', statuses: ['draft'] },
-  going: { label: 'On their way', statuses: ['scheduled', 'sending', 'paused'] },
-  sent: { label: 'Sent', statuses: ['sent'] },
-  ended: { label: 'Ended', statuses: ['cancelled', 'failed'] },
-} as const satisfies Record<string, { label: string; statuses: readonly BroadcastStatus[] }>
+  drafts: { label: 'Drafts', statuses: ['draft'], figures: ['To send'] },
+  going: {
+    label: 'On their way',
+    statuses: ['scheduled', 'sending', 'paused'],
+    figures: [...outcomes, 'To send'],
+  },
+  sent: { label: 'Sent', statuses: ['sent'], figures: outcomes },
+  ended: { label: 'Ended', statuses: ['cancelled', 'failed'], figures: [...outcomes, 'To send'] },
+} as const satisfies Record<string, CampaignsOf>
 
 type ViewName = keyof typeof views
 
@@ -48,6 +62,7 @@ interface CampaignsView extends BesidePages {
   mayWrite: boolean
   noPlan: boolean
   what: string
+  figures: readonly FigureName[]
   isFirst: boolean
   tabs: { label: string; href: string; here: boolean }[]
   campaigns: {
@@ -61,13 +76,7 @@ interface CampaignsView extends BesidePages {
     chip: { text: string; tone: Tone }
     /** What it waits for; undefined: the chip says it. */
     waits: string | undefined
-    figures: readonly [
-      delivered: string,
-      opened: string,
-      clicked: string,
-      left: string,
-      toSend: string,
-    ]
+    figures: Readonly<Partial<Record<FigureName, string>>>
   }[]
   /** Those that are being sent: how far each is. */
   sending: { page: string; name: string; done: number; toMake: number; text: string }[]
@@ -108,6 +117,7 @@ export async function campaignsPage(deps: CampaignPageDeps, visit: Visit): Promi
     mayWrite: visit.may('campaigns.write'),
     noPlan: billing.marketingPlan === null,
     what: views[chosen].label,
+    figures: views[chosen].figures,
     isFirst: chosen === 'drafts',
     tabs,
     newer,
@@ -196,14 +206,14 @@ function rowOf(
     chip: chipOf(one),
     waits: waitsWords(one, zone),
     figures: begun
-      ? [
-          shown(one.delivered + one.relayed),
-          known(unmeasured?.opens, one.opened, openRate),
-          known(unmeasured?.clicks, one.clicked, clickRate),
-          shown(left),
-          shown(leftToSend(one)),
-        ]
-      : ['–', '–', '–', '–', toSendWords(one, isAudienceGone(one, names) ? nobodyNow : audience)],
+      ? {
+          Delivered: shown(one.delivered + one.relayed),
+          Opened: known(unmeasured?.opens, one.opened, openRate),
+          Clicked: known(unmeasured?.clicks, one.clicked, clickRate),
+          Left: shown(left),
+          'To send': shown(leftToSend(one)),
+        }
+      : { 'To send': toSendWords(one, isAudienceGone(one, names) ? nobodyNow : audience) },
   }
 }
 

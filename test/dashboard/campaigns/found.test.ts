@@ -208,3 +208,12 @@ t.test('a copy for some of its people is what the rest got, in one version', asy
   t.same(again.variants, [])
   t.match((await owner.get(made.to)).text, /&lt;p&gt;B/)
 })
+
+t.test('campaigns have the columns that say something of them', async (t) => {
+  const columns = async (show: string) => {
+    const { text } = await owner.get(`${base}/campaigns?show=${show}`)
+    return [...text.matchAll(/<th[^>]*class="number"[^>]*>([^<]*)</g)].map(([, label]) => label)
+  }
+  t.same(await columns('drafts'), ['To send'])
+  t.same(await columns('sent'), ['Delivered', 'Opened', 'Clicked', 'Left'])
+})
