@@ -172,7 +172,11 @@ async function show({ store: { read }, account }: CommandDeps, whom: string) {
       ] as const
       sayTable(
         ['MAIL', 'IS SENT', 'WHY'],
-        verdicts.map(([name, verdict]) => [name, verdict.gets ? 'yes' : 'no', causesOf(verdict)]),
+        verdicts.map(([name, verdict]) => [
+          name,
+          verdict.gets ? 'yes' : 'no',
+          causesOf(verdict) || 'nothing speaks against it',
+        ]),
         '',
       )
     },

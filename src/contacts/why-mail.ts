@@ -25,7 +25,10 @@ export interface MailCause {
   until: number | null
 }
 
-/** Whether somebody gets mail of a kind, and for what reason. */
+/**
+ * Whether somebody gets mail of a kind, and for what reason. How they came speaks for marketing mail alone: of anything
+ * else that they get there may be no reason to tell.
+ */
 export interface MailVerdict {
   gets: boolean
   because: MailCause[]
@@ -61,10 +64,13 @@ export async function whyMail(read: Read, accountId: string, email: string): Pro
     mentioned.flatMap(({ emailId }) => emailId ?? []),
   )
   const told = (event: ConsentEvent) => causeOf(event, subjects)
-  const verdictOf = (against: readonly MailCause[]): MailVerdict =>
+  const verdictOf = (
+    against: readonly MailCause[],
+    inFavour: readonly MailCause[] = [],
+  ): MailVerdict =>
     against.length > 0
       ? { gets: false, because: [...against] }
-      : { gets: true, because: came.map(told) }
+      : { gets: true, because: [...inFavour] }
   const blocks = (some: readonly Suppression[]) =>
     some
       .map((record) => told(eventOf(record, history)))
@@ -72,7 +78,7 @@ export async function whyMail(read: Read, accountId: string, email: string): Pro
         ...cause,
         until: some[at]?.expiresAt ?? null,
       }))
-  const marketing = verdictOf(blocks(records))
+  const marketing = verdictOf(blocks(records), came.map(told))
   return {
     says: sentenceOf(marketing),
     marketing,
@@ -82,12 +88,7 @@ export async function whyMail(read: Read, accountId: string, email: string): Pro
       const own = at === undefined ? [] : [told(leavingOf(id, at, history))]
       const against = marketing.gets ? own : [...own, ...marketing.because]
       const back = own.length > 0 ? undefined : returnTo(id, history)
-      const verdict = verdictOf(against)
-      return {
-        id,
-        name,
-        ...(verdict.gets && back ? { gets: true, because: [told(back)] } : verdict),
-      }
+      return { id, name, ...verdictOf(against, back && [told(back)]) }
     }),
   }
 }

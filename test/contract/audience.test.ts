@@ -145,6 +145,9 @@ t.test('a contact is found, read, changed and deleted, whatever lists they are o
       transactional: { gets: true },
     },
   })
+  // How they came is no reason for what only nothing stops.
+  t.same(first.mail.transactional.because, [])
+  t.same(first.mail.topics[0].because, [])
   await store.write(async (tx) => {
     await optOut(tx, accountId, { topicId, address: dan.email }, 1_000)
     await suppress(tx, accountId, { email: dan.email, reason: 'unsubscribe', detail: 'x' }, 2_000)
