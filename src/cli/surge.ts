@@ -80,7 +80,7 @@ async function list(
     json: { surges: surges.map(isOfOne ? shownSurge : forMachines) },
     say() {
       sayTable(
-        ['ID', 'ACCOUNT', 'BEGAN', 'MAILS AN HOUR', 'USUALLY', 'HELD', 'FROM', 'DECIDED'],
+        ['ID', 'ACCOUNT', 'BEGAN', 'MAILS AT FIRST', 'USUALLY', 'HELD', 'FROM', 'DECIDED'],
         surges.map((one) => [
           one.id,
           one.accountId,
