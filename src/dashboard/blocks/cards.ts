@@ -4,7 +4,7 @@ import { type FormField, field, hiddenField } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
 import { wasName } from './answers.js'
 import { type BlockCard, blockCount, cardsOf } from './card.js'
-import { blockButton } from './card-buttons.js'
+import { blockButton, landing } from './card-buttons.js'
 import { closedCard, firstWordsOf } from './closed-card.js'
 import { type BlockQuestion, blockNames } from './fields.js'
 import { foldName, isAsAdded, type TypedDocument } from './form.js'
@@ -167,7 +167,7 @@ function adding(place: string, withColumns: boolean, options: CardOptions): Html
   return html`<p class="buttons add"><label>${place === '' || place.endsWith('.') ? 'Begin with' : 'Then'} <select name="kind.${place}">${kinds.map(
     // HTML §4.10.10, §13.1.2.4: an option sends its words and needs no end tag. Each card has these.
     (kind) => html`<option${kind === 'text' && html` selected`}>${blockNames[kind]}`,
-  )}</select></label><button name="do" value="add:${place}" formaction="${options.change}#block-${place}" formnovalidate>Add</button></p>`
+  )}</select></label><button name="do" value="add:${place}" formaction="${options.change}${landing('add', place)}" formnovalidate>Add</button></p>`
 }
 
 const types: Readonly<Record<BlockQuestion['kind'], NonNullable<FormField['type']>>> = {

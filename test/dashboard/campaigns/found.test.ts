@@ -217,3 +217,12 @@ t.test('campaigns have the columns that say something of them', async (t) => {
   t.same(await columns('drafts'), ['To send'])
   t.same(await columns('sent'), ['Delivered', 'Opened', 'Clicked', 'Left'])
 })
+
+t.test('without script the page comes back to the card that was moved or added', async (t) => {
+  const places = { 'up:2': 1, 'down:2': 3, 'copy:2': 3, 'gone:2': 2, 'add:2': 3 }
+  const { text } = await owner.get(`${base}/campaigns/new?layout=welcome`)
+  for (const [deed, at] of Object.entries(places)) {
+    const [, to] = new RegExp(`value="${deed}" formaction="[^"]*#block-([\\d.]+)"`).exec(text) ?? []
+    t.equal(to, `${at}`, deed)
+  }
+})
