@@ -73,9 +73,16 @@ t.test(
     await words.fill('Hello {{ firstName')
     await fault.waitFor()
     t.equal(await words.getAttribute('aria-invalid'), 'true')
+    const fold = (isOpen: boolean) =>
+      page.evaluate(`document.querySelector('#block-1 .fold').open = ${isOpen}`)
+    await fold(false)
+    t.ok(await fault.isVisible(), 'it is not folded away')
     await words.fill('Hello {{ firstName }}')
     await fault.waitFor({ state: 'detached' })
     t.equal(await words.getAttribute('aria-invalid'), null)
+    t.equal(await words.isVisible(), false)
+    await fold(true)
+    t.ok(await words.isVisible())
     t.same(errors, [])
   },
 )
