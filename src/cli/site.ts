@@ -42,6 +42,9 @@ const forOption = () =>
 const whyOption = () =>
   new Option('--why <text>', "why; 'posthorn queue show' says so").makeOptionMandatory()
 
+/** What `posthorn site release` can end, each with the kind of its order. */
+const kindOf = { hold: 'hold', move: 'pool', brake: undefined } as const
+
 const rows: readonly CommandRow[] = [
   {
     usage: 'hold <site>',
@@ -73,8 +76,13 @@ ${siteHelp} Attempts that begin from then on leave from that pool.`,
   {
     usage: 'release <site>',
     about: 'end what is ordered for a site or a domain, and a brake on campaign mail to it',
+    options: [
+      new Option('--only <what>', 'end this alone, and leave the rest in force').choices(
+        Object.keys(kindOf),
+      ),
+    ],
     help: `Example:
-  $ posthorn site release example.org
+  $ posthorn site release example.org --only hold
 
 A brake comes back where more than usual is still refused.`,
     run: runRelease,
@@ -122,24 +130,36 @@ async function order(
   remark('A running appliance does so within seconds; what is under way still ends')
 }
 
-async function runRelease(site: string, _options: unknown, command: Command): Promise<void> {
+async function runRelease(
+  site: string,
+  { only }: { only?: keyof typeof kindOf },
+  command: Command,
+): Promise<void> {
   const place = placeOf(command)
-  const { endBrakes, endOrders } = await import('../outbound/index.js')
+  const { endBrakes, endOrders, orderInWords } = await import('../outbound/index.js')
   const { ended, brakes } = await withStore(place, async ({ store, clock }) => {
     const all = await store.write(async (tx) => ({
-      ended: await endOrders(tx, { site: asciiSite(site) }, clock.now()),
-      brakes: await endBrakes(tx, asciiSite(site).trim().toLowerCase(), clock.now()),
+      ended:
+        only === 'brake'
+          ? []
+          : await endOrders(tx, { site: asciiSite(site), kind: only && kindOf[only] }, clock.now()),
+      brakes:
+        only === undefined || only === 'brake'
+          ? await endBrakes(tx, asciiSite(site).trim().toLowerCase(), clock.now())
+          : [],
     }))
     if (all.ended.length + all.brakes.length > 0) await tellRetry(place, store, [])
     return all
   })
   if (ended.length + brakes.length === 0) {
-    throw new OperatorError(`Nothing is ordered for ${site}; 'posthorn site list' shows what is`)
+    const what = only === undefined ? 'Nothing is ordered' : `No ${only} is in force`
+    throw new OperatorError(`${what} for ${site}; 'posthorn site list' shows what is`)
   }
   if (place.json) {
     return sayJson({ ended: ended.map(forMachines), brakes: brakes.map(brakeForMachines) })
   }
-  say(`Mail to ${site} leaves as the settings say, within seconds`)
+  for (const one of ended) say(`Ended: ${orderInWords(one)}`)
+  if (only === undefined) say(`Mail to ${site} leaves as the settings say, within seconds`)
 }
 
 async function runList(

@@ -90,8 +90,13 @@ t.test('what waits for a site leaves from another pool', async (t) => {
   t.match(JSON.stringify(rig.mx.sessions.at(-1)), /out\.test/)
 })
 
-t.test('what can be no order is refused', async (t) => {
+t.test('one of two orders is ended alone, and what can be none is refused', async (t) => {
   const rig = await outboundRig(t, { stopped: true })
+  await order(rig, { site: 'two.test' })
+  await order(rig, { site: 'two.test', kind: 'pool', pool: 'spare' })
+  const one = { site: 'two.test', kind: 'hold' } as const
+  t.match(await rig.store.write((tx) => endOrders(tx, one, Date.now())), [{ kind: 'hold' }])
+  t.match(await openOrders(rig.store.read, Date.now()), [{ kind: 'pool' }], 'the other one stays')
   await t.rejects(order(rig, { site: ' ' }), /Name a recipients' domain/)
   await t.rejects(order(rig, { site: 'a.test', forMs: 0 }), /from a moment to 30 days/)
   await t.rejects(order(rig, { site: 'a.test', forMs: 31 * 86_400_000 }), /30 days/)

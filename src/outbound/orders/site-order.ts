@@ -73,10 +73,10 @@ export async function giveOrder(tx: Tx, given: NewOrder): Promise<SiteOrder> {
   return row
 }
 
-/** Ends the orders for a site, or one order by its number; resolves with those that it ended. */
+/** Ends the orders for a site, all or those of a kind, or one order by its number; resolves with those that it ended. */
 export async function endOrders(
   tx: Tx,
-  which: { site: string } | { id: number },
+  which: { site: string; kind?: SiteOrder['kind'] | undefined } | { id: number },
   now: number,
 ): Promise<SiteOrder[]> {
   return await tx
@@ -86,6 +86,9 @@ export async function endOrders(
     .where('until', '>', now)
     .$if('site' in which, (query) =>
       query.where('site', '=', 'site' in which ? siteNamed(which.site) : ''),
+    )
+    .$if('site' in which && which.kind !== undefined, (query) =>
+      query.where('kind', '=', ('site' in which && which.kind) || 'hold'),
     )
     .$if('id' in which, (query) => query.where('id', '=', 'id' in which ? which.id : 0))
     .returningAll()
