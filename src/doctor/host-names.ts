@@ -70,7 +70,7 @@ async function checkSource(deps: DoctorDeps, source: SourceAddress): Promise<Fin
     return [
       findingsOf('helo', source.address).fail(
         'is a loopback address: no mail leaves from it',
-        `set outbound.source_addresses to this machine's public address, and let ${source.heloName} resolve to that`,
+        `write a public address in its place (outbound.source_addresses, or addresses of its pool), or say in outbound.seen_as which one the world sees; let ${source.heloName} resolve to that`,
       ),
     ]
   }

@@ -42,7 +42,7 @@ const fixDns =
 function fixFor(tries: readonly Knock[], port: number, source: string | undefined): string {
   if (tries.every(({ kind }) => kind === 'not found' || kind === 'unknown')) return fixDns
   if (tries.some(({ code }) => code === 'EADDRNOTAVAIL')) {
-    return `give this machine the address ${source}, or take it out of outbound.source_addresses`
+    return `give this machine the address ${source}, or take it out of outbound.source_addresses or its pool`
   }
   return `ask the provider of this machine to open outbound TCP port ${port}, or set up a smart host (outbound.failover)`
 }

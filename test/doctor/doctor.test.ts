@@ -181,7 +181,7 @@ t.test('a loopback address is no address to send from', async (t) => {
     env: { POSTHORN_OUTBOUND_ALLOW_PRIVATE_ADDRESSES: 'false' },
   })
   t.match(await look('helo'), [
-    { subject: '127.0.0.1', state: 'fail', found: /loopback/, fix: /^set outbound\.source_addr/ },
+    { subject: '127.0.0.1', state: 'fail', found: /loopback/, fix: /its pool.*outbound\.seen_as/ },
   ])
 })
 
