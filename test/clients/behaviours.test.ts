@@ -32,7 +32,7 @@ interface Order {
   mail?: object
   timeout?: number
   body?: string
-  header?: string
+  header?: unknown
   /** Also what a program gives that has none. */
   secrets?: string[] | string | false | null
   now?: number
@@ -100,7 +100,7 @@ const playHere: Play = async (order) => {
     },
     webhook: async () => {
       const { body = '', header, secrets = [], now = 0 } = order
-      await readWebhook(body, header, secrets as string[], { now: now * 1_000 })
+      await readWebhook(body, header as string, secrets as string[], { now: now * 1_000 })
       return 'good'
     },
   }
@@ -264,6 +264,10 @@ for (const { language, skip, open } of languages) {
         const { error } = await play({ ...forged, secrets })
         t.equal(error?.code, 'argument', `secret ${JSON.stringify(secrets)}`)
         t.match(error?.message, /secret of the webhook is empty/)
+      }
+      if (language === 'Python') {
+        const { error } = await play({ ...forged, header: {}, secrets: [secret] })
+        t.match(error, { code: 'argument', message: /the value of Svc-Signature/ })
       }
       const server = await scriptedServer(t)
       for (const apiKey of ['ph_secret\r\nX: 1', 'ph_secret\n', 'ph_secret x']) {

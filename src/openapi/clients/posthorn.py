@@ -415,6 +415,8 @@ def read_webhook(raw_body: bytes, header: Optional[str], secret: Union[str, Sequ
         raise ValueError("The secret of the webhook is empty or no text; give that of the webhook's page")
     if header is None:
         raise WebhookVerificationError("There is no Svc-Signature", "missing")
+    if not isinstance(header, str):
+        raise ValueError("The header is no text; give the value of Svc-Signature, not all headers")
     fields = [field.strip() for field in header.split(",")]
     times = [field for field in fields if field.startswith("t=")]
     digests = [field[3:].lower() for field in fields if re.fullmatch(r"v1=[0-9a-fA-F]{64}", field)]
