@@ -47,7 +47,9 @@ export const restOf = ({ audience, recipients }: Pick<Broadcast, 'audience' | 'r
 const percentOf = ({ did, of }: { did: number; of: number }) =>
   of === 0 ? '' : ` (${((did / of) * 100).toFixed(1)} %)`
 
-const percent = (chance: number) => `${Math.round(chance * 100)} %`
+// No count of people makes anything certain.
+const percent = (chance: number) =>
+  chance < 0.01 ? 'under 1 %' : chance > 0.99 ? 'over 99 %' : `${Math.round(chance * 100)} %`
 
 /** The versions of a campaign with their figures; undefined: it has none. */
 export async function versionsView(
@@ -68,7 +70,7 @@ export async function versionsView(
       chosen: chosenWords(broadcast, await choserOf(deps.store.read, broadcast)),
     }),
     keys: variants.map(({ key }) => key),
-    tables: tablesOf(variants, { by: variantTest.by, here, unmeasured }),
+    tables: tablesOf(variants, { by: variantTest.by, here, unmeasured, usual: broadcast.subject }),
     rest: restOf(broadcast),
     typesNumber: isTypedFor(restOf(broadcast)),
     canChoose: isOn && waitsForDecision(broadcast) && may('campaigns.write'),
@@ -85,13 +87,22 @@ const ofMails: readonly Column[] = [
   ),
 ]
 
+interface TableOptions {
+  by: 'clicks' | 'opens'
+  here: string
+  unmeasured: Unmeasured
+  /** The subject of versions without one of their own. */
+  usual: string
+}
+
 /** The test and, once a version is chosen, what its rest did: they got it at another time, and tell nothing of the others. */
 function tablesOf(
   versions: Versions,
-  { by, here, unmeasured }: { by: 'clicks' | 'opens'; here: string; unmeasured: Unmeasured },
+  { by, here, unmeasured, usual }: TableOptions,
 ): VersionsView['tables'] {
+  const areBySubject = versions.some(({ subject }) => subject !== null)
   const nameOf = ({ key, subject }: Versions[number]) =>
-    subject === null ? key : `${key}: ${subject}`
+    areBySubject ? `${key}: ${subject ?? usual}` : key
   const isKnown = versions.some(({ test: { compared } }) => compared.did > 0)
   const did = by === 'clicks' ? 'clicked' : 'opened'
   // Only a version with a rest has mails of two kinds.

@@ -202,7 +202,7 @@ t.test('its page says what the rest waits for, and sends a version to it', async
     t.notMatch(text, /Time left|an hour</, 'nothing leaves before')
   }
   t.notMatch((await viewer.get(draft)).text, /to the rest now/)
-  t.match((await viewer.get(`${draft}/report`)).text, /By version/)
+  t.match((await viewer.get(`${draft}/report`)).text, /By version.*>A: [^<]/s, 'by its subject')
   t.equal((await viewer.post(`${draft}/choose`, { key: 'B' })).status, 403)
   for (const number of ['', '400']) {
     const refused = await owner.post(`${draft}/choose`, { key: 'B', number })
