@@ -62,7 +62,7 @@ interface CampaignsView extends BesidePages {
   mayWrite: boolean
   noPlan: boolean
   what: string
-  figures: readonly FigureName[]
+  figures: { label: FigureName; kind: 'number' }[]
   isFirst: boolean
   tabs: { label: string; href: string; here: boolean }[]
   campaigns: {
@@ -117,7 +117,7 @@ export async function campaignsPage(deps: CampaignPageDeps, visit: Visit): Promi
     mayWrite: visit.may('campaigns.write'),
     noPlan: billing.marketingPlan === null,
     what: views[chosen].label,
-    figures: views[chosen].figures,
+    figures: views[chosen].figures.map((label) => ({ label, kind: 'number' })),
     isFirst: chosen === 'drafts',
     tabs,
     newer,
