@@ -172,8 +172,8 @@ const rateExample = {
   resetsAt: '2026-11-21T13:00:00.000Z',
 }
 
-/** 422 and not 429: to wait would not help. */
-const neverFits = refusal(
+/** Of more than one recipient. 422 and not 429: to wait would not help. */
+export const neverFits = refusal(
   'validation_error',
   'More mails at once than the plan or the key may hand in within an hour or a minute',
   'These are 600 mails at once, and this key may hand in 500 within an hour: hand in fewer at once',
@@ -203,7 +203,6 @@ const rateRefusal = refusal(
 /** The caps for a single mail. */
 export const quotaRefusals: RefusalExample[] = [
   rateRefusal,
-  neverFits,
   refusal(
     'monthly_quota_exceeded',
     "The month's mails are used up",

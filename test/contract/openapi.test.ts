@@ -50,7 +50,7 @@ id = "019a9b10-0000-7000-8000-0000000000ff"
 name = "Slow"
 monthly_mails = 3_000
 daily_cap = false
-per_hour = 1
+per_hour = 2
 price_naira = 0
 retention_days = 7
 domains = 1
@@ -1296,10 +1296,18 @@ t.test('what an account may not do', async (t) => {
   const slow = loadPlans(join(dataDir, 'plans.toml')).email.find(({ name }) => name === 'Slow')
   if (slow === undefined) throw new Error('There is no such plan')
   await write((tx) => setPlan(tx, id, slow))
+  const three = ['a@sender.test', 'b@sender.test', 'c@sender.test']
   for (const one of [...sending, testing]) {
+    await ask(one)
     await ask(one)
     await answers(t, one, {}, 429, 'rate_limit_exceeded')
   }
+  const manyAtOnce = {
+    'POST /v1/emails/send': { ...good, to: three },
+    'POST /v1/emails/batch': { emails: [good, good, good] },
+  }
+  for (const [one, body] of Object.entries(manyAtOnce))
+    await answers(t, one, { body }, 422, 'validation_error')
   await write((tx) => setPlan(tx, id, findPlan(plans.email, 'Free')))
   const second = { body: { name: 'second.test' } }
   await answers(t, 'POST /v1/domains', second, 403, 'plan_limit_exceeded')
