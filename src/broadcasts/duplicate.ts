@@ -1,13 +1,11 @@
 import type { AccountBilling } from '../billing/index.js'
 import type { EmailDeps } from '../emails/index.js'
 import type { Tx } from '../store/index.js'
-import { shownVariant } from './archived.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast, htmlOf } from './broadcast.js'
 import { blocksOf } from './content.js'
 import { createBroadcast } from './create.js'
 import { filesOf, givenOf } from './given.js'
 import { draftVersions, unfinishedVersionsOf } from './put-variants.js'
-import { asVariant } from './variant.js'
 import { stillThere, type WhomInput, whomOf } from './whom.js'
 
 /**
@@ -18,25 +16,25 @@ export async function duplicateBroadcast(
   deps: BroadcastDeps & Pick<EmailDeps, 'attachments'>,
   billing: AccountBilling,
   id: string,
-  { audience, name, subject, isFollowUp = false, alongside = async () => {} }: InPlace = {},
+  { audience, name, subject, content, alongside = async () => {} }: InPlace = {},
 ): Promise<Broadcast> {
   const { read } = deps.store
   const original = await findBroadcast(read, billing.accountId, id)
-  const found = isFollowUp ? asVariant(original, await shownVariant(read, original)) : original
+  const found = content ?? original
   const blocks = blocksOf(found)
   const { variants, test } = await draftVersions(read, found)
   const input = {
     audience: audience ?? (await stillThere(read, billing.accountId, whomOf(found))),
     ...givenOf(found),
-    ...(isFollowUp && { archive: false }),
+    ...(content && { archive: false }),
     ...(blocks === null ? { html: await htmlOf(read, found) } : { blocks }),
     ...(subject !== undefined && { subject }),
     name: name ?? copyName(found.name ?? found.subject),
     attachments: await filesOf(read, original),
-    ...(!isFollowUp && variants.length > 0 && { variants, variantTest: test }),
+    ...(content === undefined && variants.length > 0 && { variants, variantTest: test }),
   }
   const unfinished = found.unfinished ?? undefined
-  const unfinishedVersions = isFollowUp ? undefined : await unfinishedVersionsOf(read, found)
+  const unfinishedVersions = content ? undefined : await unfinishedVersionsOf(read, found)
   const options = { draft: true, alongside, unfinished, unfinishedVersions }
   return await createBroadcast(deps, billing, input, options)
 }
@@ -44,8 +42,8 @@ export async function duplicateBroadcast(
 interface InPlace extends Pick<WhomInput, 'audience'> {
   name?: string
   subject?: string
-  /** A copy for some of those who were to get it: what the rest got, in one version, and not a second time in public. */
-  isFollowUp?: boolean
+  /** The campaign as one of its versions has it: the copy has this one alone, and is not shown in public a second time. */
+  content?: Broadcast
   /** Written in the transaction of the copy. */
   alongside?: (tx: Tx, made: Broadcast) => Promise<void>
 }

@@ -35,7 +35,7 @@ export async function draftToPeople(
     audience,
     name,
     subject,
-    isFollowUp: true,
+    content: shown,
   })
   return { draft, segmentId }
 }

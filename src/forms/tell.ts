@@ -44,11 +44,13 @@ export async function announceForms(
     const { subject, lines } = happened[state]
     const headline = `The form "${oneLine(name, 100)}" ${subject}`
     await store.write(async (tx) => {
-      await tx
+      const { numDeletedRows } = await tx
         .deleteFrom('form_alarms')
         .where('form_id', '=', form_id)
         .where('state', '=', state)
-        .execute()
+        .executeTakeFirstOrThrow()
+      // Another node has told it meanwhile.
+      if (numDeletedRows === 0n) return
       for (const to of await ownerAddresses(tx, account_id)) {
         await mail(tx, { to, subject: headline, text: textOf(headline, lines) })
       }

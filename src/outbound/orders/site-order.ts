@@ -79,18 +79,16 @@ export async function endOrders(
   which: { site: string; kind?: SiteOrder['kind'] | undefined } | { id: number },
   now: number,
 ): Promise<SiteOrder[]> {
+  const meant =
+    'id' in which
+      ? { id: which.id }
+      : { site: siteNamed(which.site), ...(which.kind && { kind: which.kind }) }
   return await tx
     .updateTable('site_orders')
     .set({ ended_at: now })
     .where('ended_at', 'is', null)
     .where('until', '>', now)
-    .$if('site' in which, (query) =>
-      query.where('site', '=', 'site' in which ? siteNamed(which.site) : ''),
-    )
-    .$if('site' in which && which.kind !== undefined, (query) =>
-      query.where('kind', '=', ('site' in which && which.kind) || 'hold'),
-    )
-    .$if('id' in which, (query) => query.where('id', '=', 'id' in which ? which.id : 0))
+    .where(({ and }) => and(meant))
     .returningAll()
     .execute()
 }
