@@ -26,7 +26,12 @@ export interface InviteCode {
 const secretBytes = 32
 const purpose = 'node invite'
 
-export const makeInviteCode = (at: string): InviteCode => codeOf(randomBytes(secretBytes), at)
+export function makeInviteCode(at: string): InviteCode {
+  const secret = randomBytes(secretBytes)
+  // A code that begins with '-' would be taken for an option by the command that it is pasted into.
+  secret.writeUInt8(secret.readUInt8(0) & 0x7f, 0)
+  return codeOf(secret, at)
+}
 
 /** Throws an OperatorError for a text that is no code. */
 export function readInviteCode(code: string): InviteCode {

@@ -38,6 +38,14 @@ async function onNewMachine(
   return { status, stdout, stderr }
 }
 
+t.test('no code can be taken for an option of the command that it is given to', async (t) => {
+  const codes = Array.from({ length: 1000 }, () => makeInviteCode('http://127.0.0.1:1').code)
+  t.same(
+    codes.filter((code) => code.startsWith('-')),
+    [],
+  )
+})
+
 t.test('a node that joins', { skip: noPostgres ?? false }, async (t) => {
   const rig = await nodesRig(t)
   const trusted = { POSTHORN_STORE_TRUST_DURABILITY: 'true' }

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { openAutomationPages } from '../../support/automation-pages.js'
 import { fieldsOf } from '../../support/editor-fields.js'
+import { eventually } from '../../support/eventually.js'
 
 const pages = await openAutomationPages(t)
 const { base, owner, call, from } = pages
@@ -96,8 +97,12 @@ t.test('who has left, and what is archived, is said so', async (t) => {
 })
 
 t.test('what an event has brought is told in words', async (t) => {
-  const { text } = await owner.get(`${base}/events`)
-  t.match(text, /a = 1, of\.b = empty, of\.c = yes/)
+  let text = ''
+  // Names of events are written a second after they came.
+  await eventually(async () => {
+    text = (await owner.get(`${base}/events`)).text
+    return text.includes('a = 1, of.b = empty, of.c = yes')
+  }, 15_000)
   t.notMatch(text, /null|&quot;a&quot;/)
 })
 
