@@ -1,5 +1,5 @@
 import type { EventDetail, EventType } from '../events/index.js'
-import { simulatorDomain } from '../simulator/index.js'
+import { isSimulated } from '../simulator/index.js'
 import {
   idsIn,
   type QueueClass,
@@ -48,8 +48,7 @@ export function countsOf({ type, recipient, detail }: LoggedEvent): Partial<Coun
     case 'deferred':
       return { [type]: one }
     case 'complained': {
-      const simulated = recipient?.toLowerCase().endsWith(`@${simulatorDomain}`) === true
-      const proved = detail?.evidence !== undefined || simulated
+      const proved = detail?.evidence !== undefined || isSimulated(recipient ?? '')
       return proved ? { complained: one } : { complained_unproved: one }
     }
     case 'opened':
