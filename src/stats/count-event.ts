@@ -7,6 +7,7 @@ import {
   type Read,
   readExtras,
   storedJson,
+  wholeExtras,
 } from '../store/index.js'
 import type { Counts } from './add-figures.js'
 import type { MailFacts } from './tally.js'
@@ -78,7 +79,7 @@ export async function mailFacts(
     .execute()
   return new Map(
     rows.map(({ id, type, broadcastId, broadcastSentAt, domain, extras, broadcastExtras }) => {
-      const { tags = [] } = readExtras(extras ?? broadcastExtras) ?? {}
+      const { tags } = wholeExtras(readExtras(extras ?? broadcastExtras))
       return [
         id,
         {
@@ -86,7 +87,7 @@ export async function mailFacts(
           broadcastId,
           broadcastSentAt,
           domain: domain ?? '',
-          tags: Array.isArray(tags) ? tags : [],
+          tags,
         },
       ]
     }),

@@ -3,7 +3,7 @@ import { object, string } from 'superstruct'
 import { listAccounts } from '../../accounts/index.js'
 import { dayMs, shownFor } from '../../clock/index.js'
 import { settingName } from '../../config/index.js'
-import { changeWaiting, classNameOf, lookForWaiting } from '../../deliveries/index.js'
+import { changeWaiting, classNameOf, laneNamed, lookForWaiting } from '../../deliveries/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { QueueClass } from '../../store/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
@@ -172,8 +172,8 @@ async function retry(
   { store, clock, land, running }: OperatorPageDeps,
   given: string,
 ): Promise<PageAnswer> {
-  const lane = domainToASCII(given.trim()).toLowerCase()
-  if (lane === '')
+  const lane = laneNamed(given)
+  if (lane === undefined)
     throw new ApiError('validation_error', `"${given}" is not a domain name`, { status: 422 })
   const { ids } = await lookForWaiting(store.read, { lane })
   const { changed } = await changeWaiting({ store, clock }, 'retry', { ids }, { reason: '-', land })
