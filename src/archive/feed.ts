@@ -2,6 +2,8 @@
 interface FeedItem {
   title: string
   url: string
+  /** Its preview text; undefined: it has none. */
+  description?: string | undefined
   sentAt: number
 }
 
@@ -22,12 +24,13 @@ export function feedOf({
   items: readonly FeedItem[]
 }): string {
   const newest = items[0]?.sentAt
+  // Readers take a description for HTML, so that what is text is escaped once more.
   const lines = items.map(
     (item) => `<item>
 <title>${xml(item.title).trim() || xml(title)}</title>
 <link>${xml(item.url)}</link>
 <guid isPermaLink="true">${xml(item.url)}</guid>
-<pubDate>${feedTime(item.sentAt)}</pubDate>
+${item.description ? `<description>${xml(xml(item.description))}</description>\n` : ''}<pubDate>${feedTime(item.sentAt)}</pubDate>
 </item>
 `,
   )

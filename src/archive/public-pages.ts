@@ -147,7 +147,12 @@ async function feed(
   const words = archiveWords(face.language)
   const items = []
   for (const one of found) {
-    items.push({ title: await shelf.subject(one), url: `${url}/${one.id}`, sentAt: one.sentAt })
+    items.push({
+      title: await shelf.subject(one),
+      url: `${url}/${one.id}`,
+      description: await shelf.preview(one),
+      sentAt: one.sentAt,
+    })
   }
   const text = feedOf({ title: words.title(face.name), url, language: words.language, items })
   const tag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`

@@ -4,6 +4,7 @@ import {
   archivedCampaign,
   type ForNobody,
   forNobody,
+  makeArchivedPreviews,
   makeArchivedSubjects,
 } from '../broadcasts/index.js'
 import { ApiError } from '../errors/index.js'
@@ -27,6 +28,7 @@ export function makeShelf({
 }) {
   const kept = new Map<string, ForNobody>()
   const subjects = new Map<string, string>()
+  const previews = new Map<string, string>()
   const inTurn = makeInTurn(mostWaiting, later)
   const rendererNow = () => {
     const now = renderer()
@@ -68,6 +70,20 @@ export function makeShelf({
         makeArchivedSubjects(rendererNow())(campaign),
       )
       keepNewest(subjects, key, made, maxSubjects)
+      return made
+    },
+
+    /** Empty where there is none. */
+    async preview(campaign: ArchivedCampaign): Promise<string> {
+      if (!campaign.previewText) return ''
+      const key = `${campaign.id} ${campaign.previewText}`
+      const known = previews.get(key)
+      if (known !== undefined) return known
+      const made = await inTurn(
+        campaign.account_id,
+        async () => (await makeArchivedPreviews(rendererNow())(campaign)) ?? '',
+      )
+      keepNewest(previews, key, made, maxSubjects)
       return made
     },
   }

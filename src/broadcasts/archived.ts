@@ -2,7 +2,7 @@ import type { Read } from '../store/index.js'
 import { type Renderer, stranger } from '../templates/index.js'
 import { htmlOf } from './broadcast.js'
 import { renderFor } from './content.js'
-import { makeSubjects } from './subjects.js'
+import { makeLines, makeSubjects } from './subjects.js'
 import { asVariant, variantsOf } from './variant.js'
 
 /*
@@ -15,6 +15,8 @@ export interface ArchivedCampaign {
   id: string
   account_id: string
   subject: string
+  /** In Liquid too. */
+  previewText: string | null
   sentAt: number
 }
 
@@ -36,7 +38,7 @@ export async function archivedCampaigns(
   { limit, behind }: { limit: number; behind?: Behind | undefined },
 ): Promise<ArchivedCampaign[]> {
   const rows = await archived(read, accountId)
-    .select(['id', 'account_id', 'subject', 'sent_at', 'winner', 'variant_test'])
+    .select(['id', 'account_id', 'subject', 'preview_text', 'sent_at', 'winner', 'variant_test'])
     .where('sent_at', '<=', behind?.sentAt ?? Number.MAX_SAFE_INTEGER)
     .$if(behind !== undefined, (query) =>
       query.where(({ or, eb }) =>
@@ -48,12 +50,16 @@ export async function archivedCampaigns(
     .limit(limit)
     .execute()
   return await Promise.all(
-    rows.map(async ({ id, account_id, subject, sent_at, ...test }) => ({
-      id,
-      account_id,
-      subject: (await shownVariant(read, { id, ...test }))?.subject ?? subject,
-      sentAt: sent_at ?? 0,
-    })),
+    rows.map(async ({ id, account_id, subject, preview_text, sent_at, ...test }) => {
+      const version = await shownVariant(read, { id, ...test })
+      return {
+        id,
+        account_id,
+        subject: version?.subject ?? subject,
+        previewText: version?.preview_text ?? preview_text,
+        sentAt: sent_at ?? 0,
+      }
+    }),
   )
 }
 
@@ -110,4 +116,11 @@ export async function forNobody(
 export const makeArchivedSubjects = (renderer: Renderer) => {
   const subjects = makeSubjects({ renderer })
   return (campaign: ArchivedCampaign) => subjects(campaign, nobody())
+}
+
+/** The preview text of each for the same; undefined: it has none, or none that can be shown to nobody in particular. */
+export const makeArchivedPreviews = (renderer: Renderer) => {
+  const lines = makeLines({ renderer })
+  return async ({ id, account_id: accountId, previewText }: ArchivedCampaign) =>
+    previewText ? await lines({ id, accountId, liquid: previewText }, nobody()) : undefined
 }

@@ -65,14 +65,27 @@ export async function decideOrWait(
   const now = clock.now()
   const { decide_at: decideAt } = broadcast
   if (decideAt !== null && decideAt <= now && (await decide({ store, clock }, broadcast))) return
+  const nextAt = now + byHandMs
   const waits =
     decideAt !== null && decideAt > now
       ? { nextAt: decideAt, reason: `It waits for the decision at ${utcTime(decideAt)}` }
-      : {
-          nextAt: now + byHandMs,
-          reason: 'It waits until somebody chooses the version for the rest',
-        }
+      : { nextAt, reason: byHandWords({ decide_at: decideAt, next_at: nextAt }) ?? null }
   await keepWaiting({ store, now }, broadcast, waits)
+}
+
+/**
+ * That a campaign whose test is made waits for somebody to choose, and why; undefined: it chooses by itself, at its time
+ * or when it goes on.
+ */
+export function byHandWords({
+  decide_at: decideAt,
+  next_at: nextAt,
+}: Pick<Broadcast, 'decide_at' | 'next_at'>): string | undefined {
+  const waits = 'waits until somebody chooses the version for the rest'
+  if (decideAt === null) return `It ${waits}`
+  // It is looked at again only later than its time where it was that time, and nothing was chosen.
+  const wasTooClose = nextAt !== null && nextAt > decideAt
+  return wasTooClose ? `No version was better for sure: it ${waits}` : undefined
 }
 
 /** Resolves with whether there is nothing left to wait for. */

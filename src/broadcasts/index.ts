@@ -18,6 +18,7 @@ export {
   archivedCampaigns,
   type ForNobody,
   forNobody,
+  makeArchivedPreviews,
   makeArchivedSubjects,
 } from './archived.js'
 export { type AudienceMember, nextOfAudience, reachableNow } from './audience.js'
@@ -49,7 +50,7 @@ export {
   createBroadcast,
   judgeContent,
 } from './create.js'
-export { chooseVariant, waitsForDecision } from './decide.js'
+export { byHandWords, chooseVariant, waitsForDecision } from './decide.js'
 export {
   audienceOf,
   contentRefusals,

@@ -6,6 +6,7 @@ import { findTopic } from '../topics/index.js'
 import { type Broadcast, type BroadcastStatus, findBroadcast } from './broadcast.js'
 import { beginCourse, type FollowOptions, followCourse } from './course.js'
 import { endIfDone } from './follow.js'
+import { opensFrom, paceOf, untilHours } from './pace.js'
 import { requireWhom, whomOf } from './whom.js'
 import { goneWords } from './whom-gone.js'
 
@@ -180,13 +181,24 @@ export async function resumeBroadcast(
     if (status === 'paused') await refuseWithoutAudience(tx, found)
     const resumed = sent_at === null ? 'scheduled' : 'sending'
     const now = deps.clock.now()
-    const begun = { status: resumed, reason: null, paused_by: null } as const
+    const begun = { status: resumed, paused_by: null, ...waitsAgain(found) } as const
     const course = await beginCourse(tx, id, begun, now)
     await endIfDone(tx, id, now)
     return course
   })
   const { changed } = await followCourse(deps, course, { onProgress, alongside })
   return { released: changed }
+}
+
+/**
+ * What a campaign that goes on waits for, in place of the reason of its pause: one that has begun is looked at again at
+ * once, which tells; one that has not still waits for its hours.
+ */
+function waitsAgain(found: Broadcast): Pick<Broadcast, 'reason' | 'next_at'> {
+  const { sent_at, next_at, local_zone: zone } = found
+  if (sent_at !== null) return { reason: null, next_at: null }
+  if (next_at === null || zone !== null) return { reason: null, next_at }
+  return untilHours(opensFrom(paceOf(found), next_at))
 }
 
 /** With mails to make for an unknown audience it would be paused again at once. */

@@ -20,13 +20,13 @@ export type Subjects = (
 // The renderer needs a body beside the subject.
 const noBody = { key: null, liquid: '-' }
 
-/** Merges simple subjects by hand, and leaves others to the renderer. */
-export function makeSubjects({ renderer }: { renderer: Renderer }): Subjects {
-  const rendered = async (
-    broadcast: Parameters<Subjects>[0],
+/** Renders a line of a campaign for somebody; undefined where it makes none, as of an empty one. */
+export const makeLines =
+  ({ renderer }: { renderer: Renderer }) =>
+  async (
+    { id, accountId, liquid }: { id: string; accountId: string; liquid: string },
     member: AudienceMember | typeof stranger,
-  ) => {
-    const { id, account_id: accountId, subject: liquid } = broadcast
+  ): Promise<string | undefined> => {
     const outcome = await renderer.render({
       accountId,
       // Versions of a campaign have their own subjects.
@@ -39,8 +39,12 @@ export function makeSubjects({ renderer }: { renderer: Renderer }): Subjects {
     if (outcome.kind === 'unavailable') throw new ApiError('service_unavailable', outcome.cause)
     return outcome.kind === 'rendered' ? outcome.rendered.subject : undefined
   }
-  return async (broadcast, member) => {
-    const { subject } = broadcast
+
+/** Merges simple subjects by hand, and leaves others to the renderer. */
+export function makeSubjects({ renderer }: { renderer: Renderer }): Subjects {
+  const lines = makeLines({ renderer })
+  return async ({ id, account_id: accountId, subject }, member) => {
+    const rendered = (whom: typeof member) => lines({ id, accountId, liquid: subject }, whom)
     const pieces = mergePieces(subject)
     if (pieces?.length === 1) return subject
     const merged = pieces && mergeInto(pieces, mergeValues(member))
@@ -48,10 +52,10 @@ export function makeSubjects({ renderer }: { renderer: Renderer }): Subjects {
       const line = subjectLine(merged)
       if (line !== '' && Buffer.byteLength(line) <= maxSubjectBytes) return line
     } else {
-      const line = await rendered(broadcast, member)
+      const line = await rendered(member)
       if (line !== undefined) return line
     }
     // The contact's data make no valid subject: then it is that for somebody about whom nothing is known.
-    return (await rendered(broadcast, stranger)) ?? subject
+    return (await rendered(stranger)) ?? subject
   }
 }

@@ -15,7 +15,7 @@ export {
   type Window,
   windowOpens,
 } from './window.js'
-export { isZone, localTime, temporal, timeOfLocal } from './zone.js'
+export { clockChangeAt, isZone, localTime, temporal, timeOfLocal } from './zone.js'
 
 /**
  * The only source of time. Domain code gets a `Clock` passed in, so that tests can move it;

@@ -30,6 +30,30 @@ export function localTime(ms: number, zone: string): string {
 }
 
 /**
+ * What a change of clocks makes of the time that a clock in the zone shows at a moment (ms): that it comes twice, and which
+ * of both this is, or the time before the change that is skipped and counts as it; undefined: nothing.
+ */
+export function clockChangeAt(
+  ms: number,
+  zone: string,
+): { comesTwice: 'first' | 'second' } | { skipped: string } | undefined {
+  const at = temporal().Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone)
+  const shows = at.toPlainDateTime()
+  const is = (which: 'earlier' | 'later') =>
+    shows.toZonedDateTime(zone, { disambiguation: which }).epochMilliseconds
+  if (is('earlier') !== is('later')) {
+    return { comesTwice: ms === is('earlier') ? 'first' : 'second' }
+  }
+  // Longer than any change but that of a whole day, which some islands made once.
+  const before = at.subtract({ hours: 3 })
+  const skippedMs = (at.offsetNanoseconds - before.offsetNanoseconds) / 1e6
+  if (skippedMs <= 0) return undefined
+  const typed = shows.subtract({ milliseconds: skippedMs })
+  if (typed.toZonedDateTime(zone).epochMilliseconds !== ms) return undefined
+  return { skipped: typed.toString({ smallestUnit: 'minute' }) }
+}
+
+/**
  * When (ms) a clock in the zone shows the time of a `datetime-local`; undefined for a text that is none. A time that is
  * left out when clocks go forward comes that much later; of a time that comes twice the first counts (Temporal's
  * "compatible").

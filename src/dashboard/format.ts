@@ -36,6 +36,10 @@ export const exactWithZone = (timeMs: number, zone: string) => `${exactIn(timeMs
 export const minuteWithZone = (timeMs: number, zone: string) =>
   `${exactIn(timeMs, zone).replace(/:\d\d$/, '')} (${zone})`
 
+/** A sentence whose moments are told in UTC, as the API and commands tell them, with those of a reader's zone. */
+export const timesIn = (words: string, zone: string) =>
+  words.replace(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/g, (utc) => minuteWithZone(Date.parse(utc), zone))
+
 /** What people call a zone: `Lagos`. */
 export const placeOf = (zone: string) => zone.split('/').at(-1)?.replaceAll('_', ' ') ?? zone
 

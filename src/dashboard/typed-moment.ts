@@ -1,4 +1,4 @@
-import { dayMs, isoTime, timeOfLocal } from '../clock/index.js'
+import { clockChangeAt, dayMs, isoTime, localTime, timeOfLocal } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 
 /**
@@ -23,4 +23,29 @@ export function typedMoment(
     throw refuse(`This is too far ahead: choose a time within the next ${mostDays} days`)
   }
   return isoTime(at)
+}
+
+/** Said of any time of day that somebody chooses: what it means on a day on which clocks change. */
+export const edgeWords =
+  'When clocks are set forward, a time that they skip comes that much later (02:30 is then 03:30); when they are set back, the first of two counts.'
+
+/** What a change of clocks makes of a moment (ms) that somebody chose in a zone; undefined: nothing. */
+export function clockChangeWords(at: number, zone: string): string | undefined {
+  const change = clockChangeAt(at, zone)
+  if (change === undefined) return undefined
+  if ('comesTwice' in change) {
+    return `Clocks are set back on this day, so that this time comes twice: the ${change.comesTwice} counts.`
+  }
+  const [skipped, counts] = [change.skipped, localTime(at, zone)].map((time) => time.slice(11))
+  return `Clocks are set forward on this day: they skip ${skipped}, which counts as ${counts}.`
+}
+
+/** The same of what is in a field; `at`: the moment that is kept, which of a time that comes twice may be the second. */
+export function clockChangeTyped(
+  typed: string,
+  { zone, at }: { zone: string; at: number | null },
+): string | undefined {
+  const isKept = at !== null && localTime(at, zone) === typed
+  const moment = isKept ? at : timeOfLocal(typed, zone)
+  return moment === undefined ? undefined : clockChangeWords(moment, zone)
 }

@@ -68,7 +68,11 @@ t.test('each recipient sees theirs, with links that work, and a GET changes noth
     id,
     whole,
     viewUrl = '',
-  } = await send({ archive: true, subject: 'A & <b> {{ firstName }}' })
+  } = await send({
+    archive: true,
+    subject: 'A & <b> {{ firstName }}',
+    previewText: '<i>New & {{ firstName }}</i> of {{ city | default: "town" }}',
+  })
   Object.assign(shown, { id, viewUrl })
   const before = await counts()
   const page = await get(viewUrl)
@@ -122,6 +126,8 @@ t.test('a feed tells of it, and asks for nothing that is known', async (t) => {
   const feed = await get(`${shown.list}/feed.xml`)
   t.match(feed.headers.get('content-type'), /^application\/rss\+xml/)
   t.match(feed.text, '<title>A &amp; &lt;b&gt;</title>')
+  t.match(feed.text, /<description>&amp;lt;i&amp;gt;New &amp;amp; ?&amp;lt;\/i&amp;gt; of town</)
+  t.notMatch(feed.text, /\bann\b|ibadan/i)
   t.match(feed.text, `<guid isPermaLink="true">${shown.list}/${shown.id}</guid>`)
   const { sent_at } = await findBroadcast(store.read, accountId, shown.id)
   const time = new Date(sent_at ?? 0).toUTCString()

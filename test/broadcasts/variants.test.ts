@@ -297,7 +297,13 @@ t.test('too close: the first version, or it waits for somebody, paused or not', 
   await rig.expand()
   await clock.advance(5 * hour)
   await rig.expand()
-  t.match(await rig.find(waits.id), { winner: null, reason: /until somebody chooses/ })
+  const reason =
+    'No version was better for sure: it waits until somebody chooses the version for the rest'
+  t.match(await rig.find(waits.id), { winner: null, reason })
+  await pauseBroadcast(rig, waits, { reason: 'x', byAccount: true })
+  await resumeBroadcast(rig, waits, { byAccount: true })
+  await rig.expand()
+  t.match(await rig.find(waits.id), { winner: null, reason }, 'told again once it goes on')
   await clock.advance(12 * hour)
   t.same(await pauseOverdue(rig), [])
   await pauseBroadcast(rig, waits, { reason: 'x', byAccount: true })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isZone, localTime, timeOfLocal } from '../../src/clock/index.js'
+import { clockChangeAt, isZone, localTime, timeOfLocal } from '../../src/clock/index.js'
 
 const utc = (text: string) => Date.parse(text)
 
@@ -19,6 +19,18 @@ t.test('what a clock shows is read back, across both changes of clocks', async (
       const back = timeOfLocal(localTime(at, zone), zone) ?? 0
       t.ok(back === at || Math.abs(back - at) === 3_600_000, `${zone} ${at}`)
     }
+})
+
+t.test('a time that a change of clocks skips, or shows twice, is known', async (t) => {
+  const at = (time: string, zone = 'Europe/Berlin') => clockChangeAt(utc(time), zone)
+  t.equal(at('2027-03-28T00:59Z'), undefined)
+  t.same(at('2027-03-28T01:30Z'), { skipped: '2027-03-28T02:30' })
+  t.equal(at('2027-03-28T02:00Z'), undefined, '04:00, which no skipped time counts as')
+  t.same(at('2027-10-31T00:30Z'), { comesTwice: 'first' })
+  t.same(at('2027-10-31T01:30Z'), { comesTwice: 'second' })
+  t.equal(at('2027-10-31T02:00Z'), undefined)
+  t.same(at('2027-10-02T15:40Z', 'Australia/Lord_Howe'), { skipped: '2027-10-03T02:10' })
+  t.equal(at('2027-03-28T01:30Z', 'Africa/Lagos'), undefined)
 })
 
 t.test('what is no time is none', async (t) => {

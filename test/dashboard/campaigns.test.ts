@@ -623,7 +623,27 @@ t.test(
       window: { from: '09:00', to: '17:00', days: [1], zone: 'Africa/Lagos' },
       localTimeOf: 'Europe/Berlin',
     })
-    t.match((await owner.get(made.to)).text, /name="rate"[^>]*value="1200"/)
+    const draft = (await owner.get(made.to)).text
+    t.match(draft, /name="rate"[^>]*value="1200"/)
+    t.match(draft, 'a time that they skip comes that much later', 'of the hours')
+    t.notMatch(draft, 'on this day')
+    const skipped = await owner.post(`${base}/campaigns/new`, {
+      ...form,
+      scheduledAt: '2027-03-28T02:30',
+    })
+    t.match(
+      (await owner.get(skipped.to)).text,
+      'Clocks are set forward on this day: they skip 02:30, which counts as 03:30.',
+    )
+    const twice = { ...form, scheduledAt: '2027-10-31T02:30', revision: '0' }
+    t.equal((await owner.post(skipped.to, twice)).status, 303)
+    t.match((await owner.get(skipped.to)).text, 'this time comes twice: the first counts.')
+    await owner.post(`${skipped.to}/send`, { revision: '1' })
+    t.match(
+      (await owner.get(skipped.to)).text,
+      /31 Oct 2027, 02:30:00 \(Europe\/Berlin\)\. Clocks are set back/,
+    )
+    t.equal((await owner.post(`${skipped.to}/cancel`)).status, 303)
     t.match(
       (await owner.get(`${made.to}/send`)).text,
       /2 people<\/b>, at 09:00 by each recipient’s own clock, or when its hours next begin: from 27 Dec 2027/,
@@ -631,6 +651,8 @@ t.test(
     await owner.post(`${made.to}/send`, { revision: '0' })
     const page = (await owner.get(made.to)).text
     t.match(page, /by each recipient’s own clock/)
+    const going = (await owner.get(`${base}/campaigns?show=going`)).text
+    t.match(going, 'It leaves at 24 Dec 2027, 09:00:00, by each recipient’s own clock')
     t.match(page, /at most 1,200 an hour, from 09:00 until 17:00 on Mon, the time in Lagos/)
     const typed = await owner.post(`${made.to}/pace`, { rate: '1e3' })
     const opened = /<details class="card" open><summary>Change how fast[\s\S]*value="1e3"/
@@ -717,10 +739,11 @@ t.test('a notice reaches who has unsubscribed, by an owner alone, once a day', a
   t.equal((await owner.post(`${here}/send`, { revision })).status, 303)
   const again = `${base}/campaigns/${await draftOf()}`
   await owner.post(`${again}/notice`, { reason: 'We have newer terms' })
-  t.match((await owner.get(`${again}/send`)).text, /One notice leaves a day/, 'the check says so')
+  const once = /One notice leaves a day, and another one does on \d+ \w+ \d{4}, \d\d:\d\d \(/
+  t.match((await owner.get(`${again}/send`)).text, once, 'the check says so')
   t.match(await owner.post(`${again}/send`, { revision }), {
     status: 422,
-    text: /One notice leaves a day/,
+    text: new RegExp(`${once.source}Europe/Berlin`),
   })
   await store.write((tx) =>
     tx.updateTable('broadcasts').set({ scheduled_at: Date.now() }).where('id', '=', id).execute(),

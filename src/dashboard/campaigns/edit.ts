@@ -14,6 +14,7 @@ import type { Faults } from '../shell/faults.js'
 import type { FormField } from '../shell/field.js'
 import type { Html } from '../shell/html.js'
 import type { Visit } from '../shell/visit.js'
+import { clockChangeTyped } from '../typed-moment.js'
 import {
   type AudienceChoice,
   choiceOf,
@@ -64,6 +65,8 @@ export interface EditCampaignView {
   /** What mail may be from: as the last campaigns were, then the domains. */
   senders: string[]
   zone: string
+  /** What a change of clocks makes of its time. */
+  clocks: string | undefined
   /** Why everybody must get it; undefined: it is no notice. */
   notice: string | undefined
   mayNotice: boolean
@@ -174,6 +177,7 @@ export async function editPage(
     senders,
     files: draft && (await filesPart(deps, draft, faults)),
     zone: zone === 'UTC' ? 'UTC' : `the time in ${placeOf(zone)}`,
+    clocks: clockChangeTyped(values.scheduledAt, { zone, at: keptMoment(draft) }),
     subjectLength: [...(subjectShown ?? values.subject)].length,
     counted: await (draft === undefined || wasTyped
       ? countedTyped(read, { accountId: account.id, whom, topicId: values.topicId }, draft)
@@ -204,6 +208,10 @@ export async function editPage(
     ...ofTwoWriters(view.newer, faults),
   })
 }
+
+/** When it leaves, to the moment; null: by own clocks, of which a time that comes twice is always the first. */
+const keptMoment = (draft: Broadcast | undefined): number | null =>
+  draft === undefined || draft.local_zone !== null ? null : draft.scheduled_at
 
 const sentMeanwhile = (sent: Broadcast | undefined, base: string): EditCampaignView['sent'] =>
   sent && {

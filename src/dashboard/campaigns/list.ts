@@ -15,18 +15,18 @@ import {
 import { goneNames } from '../../contacts/index.js'
 import { sumCampaigns } from '../../stats/index.js'
 import type { Read } from '../../store/index.js'
-import { exactWithZone, type Moment, moment } from '../format.js'
+import { type Moment, moment } from '../format.js'
 import { namesOf } from '../segments/names.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { type BesidePages, linkTo, listOf } from '../shell/listing.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import type { CampaignPageDeps } from './deps.js'
+import { waitsWords } from './waits.js'
 import {
   type AudienceNames,
   campaignName,
   chipOf,
-  hoursUntil,
   isAudienceGone,
   shown,
   waitsForFirstClock,
@@ -79,7 +79,14 @@ interface CampaignsView extends BesidePages {
     figures: Readonly<Partial<Record<FigureName, string>>>
   }[]
   /** Those that are being sent: how far each is. */
-  sending: { page: string; name: string; done: number; toMake: number; text: string }[]
+  sending: {
+    page: string
+    name: string
+    done: number
+    toMake: number
+    text: string
+    waits: string | undefined
+  }[]
 }
 
 const perPage = 25
@@ -122,7 +129,9 @@ export async function campaignsPage(deps: CampaignPageDeps, visit: Visit): Promi
     tabs,
     newer,
     older,
-    sending: sending.filter(({ recipients }) => recipients > 0).map((one) => sendingOf(one, base)),
+    sending: sending
+      .filter(({ recipients }) => recipients > 0)
+      .map((one) => sendingOf(one, { base, now, zone })),
     campaigns: await Promise.all(
       rows.map(async (one) => {
         const { unsubscribed = 0 } = sums.get(one.id) ?? {}
@@ -150,11 +159,15 @@ export async function campaignTabs(
   return [...tabs, { label: 'Calendar', href: `${path}/calendar`, here: here === 'calendar' }]
 }
 
-function sendingOf(one: Broadcast, base: string): CampaignsView['sending'][number] {
+function sendingOf(
+  one: Broadcast,
+  { base, now, zone }: Pick<RowOptions, 'base' | 'now' | 'zone'>,
+): CampaignsView['sending'][number] {
   const toMake = Math.max(one.audience, one.recipients)
   const done = one.recipients - one.waiting
   const text = `${shown(done)} of ${shown(toMake)} mails are done`
-  return { page: `${base}/campaigns/${one.id}`, name: campaignName(one), done, toMake, text }
+  const waits = waitsWords(one, { now, zone })
+  return { page: `${base}/campaigns/${one.id}`, name: campaignName(one), done, toMake, text, waits }
 }
 
 interface RowOptions {
@@ -204,7 +217,7 @@ function rowOf(
       now,
     ),
     chip: chipOf(one),
-    waits: waitsWords(one, zone),
+    waits: waitsWords(one, { now, zone }),
     figures: begun
       ? {
           Delivered: shown(one.delivered + one.relayed),
@@ -215,14 +228,6 @@ function rowOf(
         }
       : { 'To send': toSendWords(one, isAudienceGone(one, names) ? nobodyNow : audience) },
   }
-}
-
-/** That one waits for its hours, and until when. */
-export function waitsWords(one: Broadcast, zone: string): string | undefined {
-  const until = hoursUntil(one)
-  return until === undefined
-    ? undefined
-    : `It waits for its hours until ${exactWithZone(until, zone)}`
 }
 
 /** Mails that are made and have not ended, and those that are still to be made. */

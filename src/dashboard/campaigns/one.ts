@@ -3,22 +3,19 @@ import { counted } from '../../amounts/index.js'
 import { lastDeed } from '../../audit/index.js'
 import { stoppedForClient } from '../../billing/index.js'
 import {
-  aheadMs,
   type Broadcast,
   broadcastReport,
   broadcastStanding,
   goneWords,
-  leavesFrom,
   neverSent,
-  paceOf,
   pausedByAccount,
   publicReason,
   unmeasuredOf,
   waitsForDecision,
 } from '../../broadcasts/index.js'
-import { localTime, utcTime } from '../../clock/index.js'
+import { localTime } from '../../clock/index.js'
 import type { Read } from '../../store/index.js'
-import { exactIn, exactWithZone, type Moment, moment } from '../format.js'
+import { exactWithZone, type Moment, moment, timesIn } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { Html } from '../shell/html.js'
@@ -30,6 +27,7 @@ import { isPaceWrong, paceFieldsOf, paceWords } from './pace-part.js'
 import { isOnItsWay, sendingView } from './report-progress.js'
 import { sendingPart } from './sending-part.js'
 import { restOf, subjectsSaid, type VersionsView, versionsView } from './versions.js'
+import { leavesAt, waitsWords } from './waits.js'
 import {
   campaignName,
   chipOf,
@@ -118,7 +116,9 @@ export async function campaignPage(
     chip: chipOf(Object.assign({}, found, { status })),
     reason:
       (await pausedWords(read, found, { status, now, person, zone })) ??
-      inZone(found, publicReason(found, reason), zone),
+      // Of a stopped account it says that, whatever the campaign itself waits for.
+      (status === found.status ? waitsWords(found, { now, zone }) : undefined) ??
+      timesIn(publicReason(found, reason) ?? '', zone),
     gone:
       gone &&
       `${gone}. ${waits ? 'It goes to nobody: take it back to choose another audience.' : 'No more mails are made: cancel the rest.'}`,
@@ -185,16 +185,6 @@ async function pausedWords(
   return `${who} paused it at ${at}.`
 }
 
-/** A reason, with the moment of which it tells in the zone of who reads it. */
-function inZone({ next_at }: Broadcast, reason: string | null, zone: string): string | undefined {
-  if (next_at === null) return reason ?? undefined
-  // It looks again a little before its hours begin, which is the moment that it tells.
-  return [next_at, next_at + aheadMs].reduce(
-    (told, at) => told?.replace(utcTime(at), exactWithZone(at, zone)),
-    reason ?? undefined,
-  )
-}
-
 async function archiveView(
   { store, publicUrl }: CampaignPageDeps,
   { account_id: accountId, id, archive, status }: Broadcast,
@@ -206,16 +196,6 @@ async function archiveView(
   const isOver = status === 'cancelled' || status === 'failed'
   const url = path === null ? undefined : `${publicUrl}${path}/${id}`
   return { url, isIn, mayChange: mayWrite && !isOver }
-}
-
-function leavesAt(found: Broadcast, at: number, zone: string): string {
-  const { local_zone: local } = found
-  const pace = paceOf(found)
-  const hours = pace.window === null ? '' : ', or when its hours next begin'
-  if (local !== null) return `${exactIn(at, local)}, by each recipient’s own clock${hours}`
-  const opens = leavesFrom(found) ?? at
-  const told = exactWithZone(opens, zone)
-  return opens > at ? `${told}, when its hours begin` : told
 }
 
 async function progressOf(

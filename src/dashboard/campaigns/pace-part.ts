@@ -13,6 +13,7 @@ import { placeOf } from '../format.js'
 import type { Faults } from '../shell/faults.js'
 import { field, fieldSet } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
+import { edgeWords } from '../typed-moment.js'
 import { shown } from './words.js'
 
 /** How fast a campaign leaves and in which hours, as a browser sends it. */
@@ -133,7 +134,7 @@ export function paceFieldsOf(
   })}${field({
     name: 'windowZone',
     label: 'In the time of',
-    hint: 'A zone such as Africa/Lagos.',
+    hint: `A zone such as Africa/Lagos. ${edgeWords}`,
     value: usualZone,
     required: false,
     faults,

@@ -16,6 +16,7 @@ import { linkTo } from '../shell/listing.js'
 import type { Visit } from '../shell/visit.js'
 import type { CampaignPageDeps } from './deps.js'
 import { shownCopy } from './preview.js'
+import { versionNames } from './versions.js'
 
 interface ReportMailView {
   back: { label: string; href: string }
@@ -37,6 +38,7 @@ export async function showReportMail(
   const report = `${base}/campaigns/${broadcast.id}/report`
   const isBegun = broadcast.sent_at !== null
   const { versions, shown } = await versionAsked(read, broadcast, query)
+  const names = versionNames(versions)
   const view: ReportMailView = {
     back: isBegun
       ? { label: 'Report', href: report }
@@ -48,9 +50,8 @@ export async function showReportMail(
     versions:
       versions.length < 2
         ? undefined
-        : versions.map(({ key, seen }) => ({
-            label:
-              seen.subject === broadcast.subject ? `Version ${key}` : `${key}: ${seen.subject}`,
+        : versions.map(({ key }) => ({
+            label: names.get(key) ?? '',
             href: linkTo(`${report}/mail`, { version: key }),
             here: key === shown.key,
           })),

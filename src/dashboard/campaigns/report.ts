@@ -25,7 +25,6 @@ import type { Html } from '../shell/html.js'
 import { linkTo } from '../shell/listing.js'
 import type { SameBy, Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
-import { waitsWords } from './list.js'
 import { isOnItsWay, sendingView } from './report-progress.js'
 import { reportCharts } from './report-time.js'
 import {
@@ -39,6 +38,7 @@ import {
 } from './report-words.js'
 import { sendingPart } from './sending-part.js'
 import { subjectsSaid, type VersionsView, versionsView } from './versions.js'
+import { waitsWords } from './waits.js'
 import { whyWords } from './words.js'
 
 /** What the pages about what became of campaigns need. */
@@ -103,13 +103,20 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
   const long = [report.links, report.providers, report.reasons].some(
     ({ length }) => length > mostRows,
   )
+  const waitsFor = waitsWords(broadcast, at)
   const { unmeasured } = report
   const isMeasured = unmeasured.opens === null
   const view: CampaignReportView = {
     here,
     campaign: `${base}/campaigns/${id}`,
     name: report.name ?? report.subject,
-    lead: `${waitsWords(broadcast, at.zone) ?? mailsWords(broadcast)}${report.name === null && broadcast.variant_test === null ? '' : ` · “${await subjectsSaid(read, broadcast)}”`}`,
+    lead: [
+      ...(waitsFor === undefined || broadcast.recipients > 0 ? [mailsWords(broadcast)] : []),
+      ...(waitsFor === undefined ? [] : [waitsFor]),
+      ...(report.name === null && broadcast.variant_test === null
+        ? []
+        : [`“${await subjectsSaid(read, broadcast)}”`]),
+    ].join(' · '),
     chip: standingChips[report.status],
     versions: await versionsView(deps, broadcast, visit),
     sent:

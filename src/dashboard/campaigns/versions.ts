@@ -2,6 +2,7 @@ import { shownCount } from '../../amounts/index.js'
 import {
   asRecipientsGet,
   type Broadcast,
+  byHandWords,
   campaignVersions,
   chosenWords,
   choserOf,
@@ -11,8 +12,9 @@ import {
   type VersionPart,
   waitsForDecision,
 } from '../../broadcasts/index.js'
+import { parseMailbox } from '../../mime/index.js'
 import type { Read } from '../../store/index.js'
-import { exactWithZone } from '../format.js'
+import { exactWithZone, shortly } from '../format.js'
 import type { Html } from '../shell/html.js'
 import { linkTo } from '../shell/listing.js'
 import type { Visit } from '../shell/visit.js'
@@ -33,10 +35,39 @@ export interface VersionsView {
   typesNumber: boolean
 }
 
-/** The subjects that people get: of each version, or of the campaign. */
+type Contents = Awaited<ReturnType<typeof asRecipientsGet>>
+
+/**
+ * What inboxes show of each version, as far as it tells one from another: the subject, then whom it is from, then the
+ * preview text.
+ */
+function inboxLines(contents: Contents): string[] {
+  let lines = contents.map(({ seen }) => seen.subject)
+  const parts: ((seen: Broadcast) => string)[] = [
+    ({ from_header: from }) => {
+      const mailbox = parseMailbox(from)
+      return `from ${mailbox?.name ?? mailbox?.address ?? from}`
+    },
+    ({ preview_text: preview }) => (preview ? `“${shortly(preview, 60)}”` : 'no preview text'),
+  ]
+  for (const partOf of parts) {
+    const longer = contents.map(({ seen }, at) => `${lines[at]}, ${partOf(seen)}`)
+    if (new Set(longer).size > new Set(lines).size) lines = longer
+  }
+  return lines
+}
+
+/** The subjects that people get: of each version, with what else tells versions apart, or of the campaign. */
 export async function subjectsSaid(read: Read, broadcast: Broadcast): Promise<string> {
   const contents = await asRecipientsGet(read, broadcast)
-  return [...new Set(contents.map(({ seen }) => seen.subject))].join(' / ')
+  return [...new Set(inboxLines(contents))].join(' / ')
+}
+
+/** What each version is called, by its letter: `A: Autumn news, from Shop`; the letter alone where inboxes show the same. */
+export function versionNames(contents: Contents): Map<string | undefined, string> {
+  const lines = inboxLines(contents)
+  const areTold = new Set(lines).size > 1
+  return new Map(contents.map(({ key = '' }, at) => [key, areTold ? `${key}: ${lines[at]}` : key]))
 }
 
 /** How many wait for the version that is chosen. */
@@ -55,22 +86,24 @@ const percent = (chance: number) =>
 export async function versionsView(
   deps: MeasureDeps,
   broadcast: Broadcast,
-  { person, may, base }: Pick<Visit, 'person' | 'may' | 'base'>,
+  { person, may, base, now }: Pick<Visit, 'person' | 'may' | 'base' | 'now'>,
 ): Promise<VersionsView | undefined> {
   const { variants, variantTest } = await campaignVersions(deps.store.read, broadcast)
   if (variantTest === null) return undefined
   const zone = person.timeZone ?? 'UTC'
   const here = `${base}/campaigns/${broadcast.id}/report`
   const unmeasured = await unmeasuredOf(deps, broadcast)
+  const names = versionNames(await asRecipientsGet(deps.store.read, broadcast))
   const isOn = broadcast.status === 'sending' || broadcast.status === 'paused'
   return {
     says: decisionWords(broadcast, {
       test: variantTest,
+      now,
       zone,
       chosen: chosenWords(broadcast, await choserOf(deps.store.read, broadcast)),
     }),
     keys: variants.map(({ key }) => key),
-    tables: tablesOf(variants, { by: variantTest.by, here, unmeasured, usual: broadcast.subject }),
+    tables: tablesOf(variants, { by: variantTest.by, here, unmeasured, names }),
     rest: restOf(broadcast),
     typesNumber: isTypedFor(restOf(broadcast)),
     canChoose: isOn && waitsForDecision(broadcast) && may('campaigns.write'),
@@ -91,18 +124,16 @@ interface TableOptions {
   by: 'clicks' | 'opens'
   here: string
   unmeasured: Unmeasured
-  /** The subject of versions without one of their own. */
-  usual: string
+  /** Of the versions, by their letters. */
+  names: ReadonlyMap<string | undefined, string>
 }
 
 /** The test and, once a version is chosen, what its rest did: they got it at another time, and tell nothing of the others. */
 function tablesOf(
   versions: Versions,
-  { by, here, unmeasured, usual }: TableOptions,
+  { by, here, unmeasured, names }: TableOptions,
 ): VersionsView['tables'] {
-  const areBySubject = versions.some(({ subject }) => subject !== null)
-  const nameOf = ({ key, subject }: Versions[number]) =>
-    areBySubject ? `${key}: ${subject ?? usual}` : key
+  const nameOf = ({ key }: Versions[number]) => names.get(key) ?? key
   const isKnown = versions.some(({ test: { compared } }) => compared.did > 0)
   const did = by === 'clicks' ? 'clicked' : 'opened'
   // Only a version with a rest has mails of two kinds.
@@ -154,15 +185,27 @@ interface TestWords {
 
 /** In words: what was chosen and by whom, or when it will be. */
 function decisionWords(
-  { winner, decided_at, decide_at, status, expanded }: Broadcast,
-  { test: { share, by }, zone, chosen }: { test: TestWords; zone: string; chosen: string },
+  broadcast: Broadcast,
+  {
+    test: { share, by },
+    now,
+    zone,
+    chosen,
+  }: { test: TestWords; now: number; zone: string; chosen: string },
 ): string {
+  const { winner, decided_at, decide_at, status, expanded } = broadcast
   const when = (at: number | null) => (at === null ? '' : exactWithZone(at, zone))
   if (winner !== null)
     return `Version ${winner} went to the rest from ${when(decided_at)} on: ${chosen}.`
   if (share === 100) return 'All of the audience is in the test: there is no rest.'
   if (expanded === 1 || status === 'cancelled') return 'No version was chosen for the rest.'
+  const byHand = waitsForDecision(broadcast) ? byHandWords(broadcast) : undefined
+  if (byHand !== undefined) return `${byHand}.`
   if (decide_at === null)
     return `${share} % of the audience get one of the versions; the rest waits.`
+  if (decide_at <= now) {
+    const then = status === 'paused' ? 'once the campaign goes on' : 'in a moment'
+    return `The test is over: a version is chosen for the rest ${then}.`
+  }
   return `The version that people like best, by their ${by}, goes to the rest at ${when(decide_at)}.`
 }

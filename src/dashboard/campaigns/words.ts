@@ -4,7 +4,7 @@ import type {
   BroadcastStatus,
   WhyLeftOut,
 } from '../../broadcasts/index.js'
-import { leavesFrom, whomOf } from '../../broadcasts/index.js'
+import { whomOf } from '../../broadcasts/index.js'
 import { byHandWords } from '../segments/words.js'
 import type { Tone } from '../shell/parts.js'
 
@@ -34,14 +34,6 @@ export const waitsForFirstClock = ({
   recipients,
 }: Pick<Broadcast, 'status' | 'local_zone' | 'recipients'>): boolean =>
   status === 'sending' && local_zone !== null && recipients === 0
-
-/** Until when one that is scheduled waits for its hours (ms); undefined: it waits for none. */
-export const hoursUntil = (
-  one: Pick<Broadcast, 'status' | 'sent_at'> & Parameters<typeof leavesFrom>[0],
-): number | undefined =>
-  one.status === 'scheduled' && one.next_at !== null && one.local_zone === null
-    ? (leavesFrom(one) ?? undefined)
-    : undefined
 
 /** What a campaign is called where people read it. */
 export const campaignName = ({ name, subject }: Pick<Broadcast, 'name' | 'subject'>) =>

@@ -1,9 +1,11 @@
 import type { AccountBilling, PauseReason } from '../../billing/index.js'
+import { type Broadcast, byHandWords, waitsForDecision } from '../../broadcasts/index.js'
 import type { Domain } from '../../domains/index.js'
 import { type SignupForm, stateOf } from '../../forms/index.js'
 import { alarmOf, type ProtectionSettings, rateOf, shownRate } from '../../protection/index.js'
 import type { RefusedArrivals } from '../../receiving/index.js'
 import type { WebhookEndpoint } from '../../webhooks/index.js'
+import { campaignName } from '../campaigns/words.js'
 import { refusedSentence } from '../received/refused.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
@@ -28,6 +30,8 @@ interface Known {
   figures: Pick<FiguresView, 'standing'>
   refused: readonly RefusedArrivals[]
   forms: readonly SignupForm[]
+  /** Those that are being sent. */
+  campaigns: readonly Broadcast[]
   settings: ProtectionSettings
   /** A person has paused it, not account protection by its rates. */
   isPausedByHand: boolean
@@ -47,6 +51,9 @@ export function needsOf({ base, may, now }: Visit, known: Known): Need[] {
     ...refusedOf(known.refused, may('plan.read') ? to('Plan and usage', '/plan') : undefined),
     ...formsOf(known.forms, now, (path) =>
       may('contacts.read') ? to('See the form', path) : undefined,
+    ),
+    ...choicesOf(known.campaigns, (path) =>
+      may('campaigns.read') ? to('See the campaign', path) : undefined,
     ),
     ...capsOf(known.usage, may('plan.read') ? to('Plan and usage', '/plan') : undefined),
     ...domainsOf(known.domains, to),
@@ -137,6 +144,20 @@ const formsOf = (
         ? `The form “${form.name}” has stopped itself, as too many of its confirmations came back: nobody who fills it in gets a mail.`
         : `The form “${form.name}” is careful, as some of its confirmations came back.`
     return [{ tone: state === 'stopped' ? 'bad' : 'doubt', says, action: to(`/forms/${form.id}`) }]
+  })
+
+/** Campaigns whose test is made, and whose rest waits for somebody to choose a version. */
+const choicesOf = (campaigns: readonly Broadcast[], to: (path: string) => Need['action']): Need[] =>
+  campaigns.filter(waitsForDecision).flatMap((one): Need[] => {
+    const says = byHandWords(one)
+    if (says === undefined) return []
+    return [
+      {
+        tone: 'doubt',
+        says: `The campaign “${campaignName(one)}” has sent its test. ${says}.`,
+        action: to(`/campaigns/${one.id}`),
+      },
+    ]
   })
 
 /** Counters of the plan from 80 % on, while there is still time to do something. */

@@ -1,6 +1,7 @@
 import { listKeys } from '../../accounts/index.js'
 import { counted, shownCount } from '../../amounts/index.js'
 import { readArrived, readBilling, readUsage } from '../../billing/index.js'
+import { listBroadcastsOf } from '../../broadcasts/index.js'
 import { putOffOf } from '../../deliveries/index.js'
 import { listDomains } from '../../domains/index.js'
 import { listEmails, untriedMails } from '../../emails/index.js'
@@ -40,6 +41,9 @@ export interface OverviewView {
 // While it is paused little is added to it.
 const mostAudited = 20
 
+// Of more campaigns at once the newest are looked at.
+const mostSending = 50
+
 /** The front page of an account: what needs somebody, how its mail fares, what waits, what is used. */
 export async function showOverview(deps: OverviewPageDeps, visit: Visit): Promise<PageAnswer> {
   const { account, base, now } = visit
@@ -59,6 +63,7 @@ export async function showOverview(deps: OverviewPageDeps, visit: Visit): Promis
     refused,
     forms,
     byHand,
+    campaigns,
   ] = await Promise.all([
     readBilling(read, deps.plans, account.id),
     readUsage(read, account.id, now),
@@ -73,6 +78,7 @@ export async function showOverview(deps: OverviewPageDeps, visit: Visit): Promis
     refusedLately(read, account.id, now),
     listForms(read, account.id),
     handForm(read, account.id),
+    listBroadcastsOf(read, account.id, ['sending'], { limit: mostSending }),
   ])
   const usage = usageOf(billing, used, now, arrived.day === 0 ? undefined : arrived)
   // The newest row of a pause says who paused: account protection, or a person.
@@ -91,6 +97,7 @@ export async function showOverview(deps: OverviewPageDeps, visit: Visit): Promis
       figures,
       refused,
       forms: byHand === undefined ? forms : [...forms, byHand],
+      campaigns,
       settings,
       isPausedByHand: lastPause !== undefined && lastPause.who !== byItself,
     }),

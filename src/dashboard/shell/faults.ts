@@ -2,6 +2,7 @@ import type { Struct } from 'superstruct'
 import { ApiError, OperatorError } from '../../errors/index.js'
 import { convert, ShapeError } from '../../fields/index.js'
 import type { Form } from '../../http/index.js'
+import { timesIn } from '../format.js'
 import { faultWords } from './fault-words.js'
 
 /** What is wrong with a form that was sent, and what was typed into it; a page shows both again. */
@@ -129,6 +130,15 @@ export function faultsOf<F>(error: unknown, form: Form, struct?: Struct<F>): Fau
   if (at === undefined) return { message: error.message, fields: {}, values, asked }
   return faultsAt([at], { values, asked })
 }
+
+/** The same with moments in the zone of who reads them. */
+export const faultsIn = (faults: Faults, zone: string): Faults => ({
+  ...faults,
+  message: faults.message && timesIn(faults.message, zone),
+  fields: Object.fromEntries(
+    Object.entries(faults.fields).map(([name, says]) => [name, timesIn(says, zone)]),
+  ),
+})
 
 /** Each fault at its field; where a field has several, the first. */
 function faultsAt(

@@ -13,7 +13,7 @@ import {
   toProof,
 } from './doors.js'
 import { type ExportSeats, makeExportSeats } from './exports.js'
-import { type Faults, faultsOf, formOf } from './faults.js'
+import { type Faults, faultsIn, faultsOf, formOf } from './faults.js'
 import { type Flash, makeFlash } from './flash.js'
 import type { PageSurroundings } from './layout.js'
 import { linkTo } from './listing.js'
@@ -215,8 +215,9 @@ function makePlace<V extends AskedPage, A extends string>(
         // The door is asked once more after the body: the session may have ended while a large one
         // was sent.
         serve(request, action, async (visit, send) => {
-          const work = () => act(visit, options, handler)
-          const who = door.session(visit)?.person.id
+          const person = door.session(visit)?.person
+          const who = person?.id
+          const work = () => act(visit, options, handler, person?.timeZone ?? 'UTC')
           // The answer to a log-in contains the session, so a form from somebody without one is answered anew each
           // time.
           const isAnew = options.reads || who === undefined
@@ -251,6 +252,7 @@ async function act<V extends AskedPage, A extends string, F>(
   visit: V,
   options: PostOptions<V, A, F>,
   handler: (visit: FilledVisit<V, F>) => Promise<PageAnswer>,
+  zone: string,
 ): Promise<Deed> {
   const { request } = visit
   try {
@@ -258,8 +260,9 @@ async function act<V extends AskedPage, A extends string, F>(
     const answer = await handler({ ...visit, form } as unknown as FilledVisit<V, F>)
     return { answer, done: options.reads !== true }
   } catch (error) {
-    const faults = faultsOf(error, request.form, options.form)
-    if (faults === undefined || options.again === undefined) throw error
+    const found = faultsOf(error, request.form, options.form)
+    if (found === undefined || options.again === undefined) throw error
+    const faults = faultsIn(found, zone)
     const answer = await options.again(visit, faults)
     if (answer.kind !== 'page') return { answer, done: false }
     // RFC 9110 §15.5.21: 422 is for a form that was understood but whose content is refused. Whatever the status, the

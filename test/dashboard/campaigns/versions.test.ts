@@ -131,6 +131,26 @@ t.test('of a draft of blocks a version begins with them, and has its own', async
   t.match((await owner.get(own)).text, /Of B alone/)
 })
 
+t.test('versions are told by what inboxes show of them', async (t) => {
+  const variants = [{}, { subject: 'Leaves' }, { fromName: 'Ann' }, { previewText: 'For you' }]
+  const given = { ...content, subject: 'Autumn', variants, previewText: 'For all' }
+  const { id: told } = await call('POST', '/v1/broadcasts', { ...given, draft: true })
+  const at = `${base}/campaigns/${told}`
+  const names = [
+    'Autumn, from News, “For all”',
+    'Leaves, from News, “For all”',
+    'Autumn, from Ann, “For all”',
+    'Autumn, from News, “For you”',
+  ]
+  const sent = { status: 'sending', cursor: '~~', sent_at: Date.now() } as const
+  await store.write((tx) => tx.updateTable('broadcasts').set(sent).where('id', '=', told).execute())
+  t.match((await owner.get(at)).text, names.join(' / '), 'its subjects')
+  for (const path of [at, `${at}/report`, `${at}/report/mail`]) {
+    const { text } = await owner.get(path)
+    for (const [n, name] of names.entries()) t.match(text, `${'ABCD'[n]}: ${name}`, path)
+  }
+})
+
 t.test('a copy has them too, and without them nothing is left', async (t) => {
   const copy = await owner.post(`${draft}/duplicate`)
   const copied = copy.to.split('/').at(-1) ?? ''
@@ -201,6 +221,30 @@ t.test('its page says what the rest waits for, and sends a version to it', async
     t.match(text, /waits until a version is chosen for it/)
     t.notMatch(text, /Time left|an hour</, 'nothing leaves before')
   }
+  const inPast = Date.now() - 600_000
+  const look = async (values: object) => {
+    await store.write((tx) =>
+      tx.updateTable('broadcasts').set(values).where('id', '=', id).execute(),
+    )
+    const paths = [draft, `${draft}/report`, `${base}/campaigns?show=going`, base]
+    return await Promise.all(paths.map(async (path) => (await owner.get(path)).text))
+  }
+  const close =
+    'No version was better for sure: it waits until somebody chooses the version for the rest'
+  const tooClose = { decide_at: inPast, next_at: Date.now() + 3_600_000, reason: close }
+  const [own = '', report = '', list = '', overview = ''] = await look(tooClose)
+  for (const text of [own, report]) {
+    t.match(text, /Versions?<\/h2>|By version<\/h2>/i)
+    t.match(text, new RegExp(`<p>${close}\\.</p>`), 'beside its versions')
+    t.notMatch(text, /goes to the rest at/, 'no time that is past')
+  }
+  t.equal(list.split(close).length, 3, 'above the list, and in its row')
+  t.match(overview, `has sent its test. ${close}.`)
+  t.match(overview, `href="${draft}">See the campaign`)
+  const byHand = 'It waits until somebody chooses the version for the rest'
+  t.match((await look({ decide_at: null, reason: byHand }))[1], `<p>${byHand}.</p>`)
+  const [undecided] = await look({ decide_at: inPast, next_at: inPast, reason: null })
+  t.match(undecided, 'The test is over: a version is chosen for the rest in a moment.')
   t.notMatch((await viewer.get(draft)).text, /to the rest now/)
   t.match((await viewer.get(`${draft}/report`)).text, /By version.*>A: [^<]/s, 'by its subject')
   t.equal((await viewer.post(`${draft}/choose`, { key: 'B' })).status, 403)
