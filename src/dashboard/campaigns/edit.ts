@@ -13,10 +13,10 @@ import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { FormField } from '../shell/field.js'
 import type { Html } from '../shell/html.js'
+import { namedOptions } from '../shell/named-options.js'
 import type { Visit } from '../shell/visit.js'
 import {
   type AudienceChoice,
-  choiceOf,
   listChoices,
   mostChoices,
   segmentChoices,
@@ -163,7 +163,7 @@ export async function editPage(
     segments,
     find,
     hasMore: find !== '' || lists.length >= mostChoices || segments.length >= mostChoices,
-    topics: (await listTopics(read, account.id)).map(choiceOf),
+    topics: namedOptions(await listTopics(read, account.id)),
     notice: draft?.notice_reason ?? undefined,
     mayNotice: visit.may('campaigns.notice'),
     ownTime: wasTyped ? Boolean(fields.get('ownTime')) : (draft?.local_zone ?? null) !== null,
