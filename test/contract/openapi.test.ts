@@ -444,7 +444,8 @@ t.test('successes', async (t) => {
   const refused = [{ line: 3, reason: 'email "nobody" is not an email address' }]
   const columns = [{ name: 'email', became: 'email' }]
   const noMail = { unsubscribed: 0, bounced: 0, complained: 0, suppressed: 0, erased: 0 }
-  const counts = { imported: 1, skipped: 0, invalid: 1, refused, suppressed: 0, noMail, columns }
+  const told = { refused, suppressed: 0, noMail, unreadPhones: 0, columns }
+  const counts = { imported: 1, skipped: 0, invalid: 1, ...told }
   t.same(imported.json, counts)
   await answers(t, 'GET /v1/contacts/lists', {}, 200)
   await answers(t, `GET /v1/contacts/lists/${list}`, {}, 200)
