@@ -483,6 +483,10 @@ t.test('successes', async (t) => {
   await answers(t, `POST /v1/forms/${form}/submissions`, { body: visitor }, 202)
   const silent = { body: { ...visitor, agreed: false } }
   await answers(t, `POST /v1/forms/${form}/submissions`, silent, 422)
+  await posthorn.store.write((tx) =>
+    tx.updateTable('forms').set({ stopped_at: clock.now() }).where('id', '=', form).execute(),
+  )
+  await answers(t, `POST /v1/forms/${form}/submissions`, { body: visitor }, 409, 'conflict')
   await answers(t, 'POST /v1/forms', { body: { ...signup, doubleOptIn: false } }, 422)
   await answers(t, `PATCH /v1/forms/${form}`, { body: { doubleOptIn: false } }, 422)
   const asked = { email: 'asked@example.com', confirm: true }

@@ -2,7 +2,7 @@ import { listPage, requireList } from '../../contacts/index.js'
 import { ApiError } from '../../errors/index.js'
 import { listSegments } from '../../segments/index.js'
 import { likeAnyCase, type Read } from '../../store/index.js'
-import { type NamedThing, namedOptions } from '../shell/named-options.js'
+import { namedOptions, type OfferedThing } from '../shell/named-options.js'
 
 /** What a form of a campaign offers. */
 export interface AudienceChoice {
@@ -20,7 +20,7 @@ export async function listChoices(
   chosen: readonly string[],
   find = '',
 ) {
-  const found: readonly NamedThing[] =
+  const found: readonly OfferedThing[] =
     find === ''
       ? (await listPage(read, accountId, { limit: mostChoices })).page
       : await listsNamed(read, accountId, find)

@@ -7,7 +7,7 @@ import { dayIn, exactIn, timeOfId } from '../format.js'
  */
 
 /** Something of an account that is known by its name. */
-export interface NamedThing {
+export interface OfferedThing {
   /** A UUID that has the time when the thing was made. */
   id: string
   name: string
@@ -19,7 +19,7 @@ export interface NamedThing {
 
 /** Things of one kind as options of a form. `label`: what the option says of a name. */
 export function namedOptions(
-  things: readonly NamedThing[],
+  things: readonly OfferedThing[],
   label: (name: string) => string = (name) => name,
 ): { value: string; label: string }[] {
   const marks = marksApart(things)
@@ -30,8 +30,8 @@ export function namedOptions(
 }
 
 /** By id, what tells a thing from others of its name: ` (12 people)`. The others have no mark. */
-export function marksApart(things: readonly NamedThing[]): ReadonlyMap<string, string> {
-  const byName = new Map<string, NamedThing[]>()
+export function marksApart(things: readonly OfferedThing[]): ReadonlyMap<string, string> {
+  const byName = new Map<string, OfferedThing[]>()
   for (const one of things) byName.set(one.name, [...(byName.get(one.name) ?? []), one])
   const marks = new Map<string, string>()
   for (const namesakes of byName.values()) {
@@ -44,10 +44,10 @@ export function marksApart(things: readonly NamedThing[]): ReadonlyMap<string, s
   return marks
 }
 
-const peopleOf = ({ contactCount, count = contactCount }: NamedThing): string | undefined =>
+const peopleOf = ({ contactCount, count = contactCount }: OfferedThing): string | undefined =>
   count === undefined ? undefined : counted(count, 'person', 'people')
 
-const madeOf = (one: NamedThing, when: (timeMs: number) => string): string | undefined => {
+const madeOf = (one: OfferedThing, when: (timeMs: number) => string): string | undefined => {
   const madeAt = timeOfId(one.id)
   if (madeAt === undefined) return undefined
   const people = peopleOf(one)
@@ -55,7 +55,7 @@ const madeOf = (one: NamedThing, when: (timeMs: number) => string): string | und
 }
 
 /** What may tell namesakes apart, the shortest first; undefined where nothing is known. */
-const ways: readonly ((one: NamedThing) => string | undefined)[] = [
+const ways: readonly ((one: OfferedThing) => string | undefined)[] = [
   peopleOf,
   (one) => madeOf(one, (at) => dayIn(at, 'UTC')),
   (one) => madeOf(one, (at) => `${exactIn(at, 'UTC')} UTC`),
