@@ -71,6 +71,7 @@ export async function checksOf(
     await leavingCheck(read, draft, base),
   )
   const contents = await contentsOf(deps, draft, edit)
+  checks.push(...deadLinkChecks(draft, contents, edit))
   const looked = contents.map(async ({ key, seen, made, mend }) => ({
     key,
     checks: made === undefined ? [] : await contentChecks(read, seen, made, { mend, followed }),
@@ -109,6 +110,22 @@ export async function checksOf(
     checks.push({ tone, says: forecast, mend: rehearsal })
   }
   return { checks, reachable }
+}
+
+/** Of a notice: links by which nobody can unsubscribe. */
+function deadLinkChecks(
+  { notice_reason: notice }: Broadcast,
+  contents: readonly SeenContent[],
+  mend: NonNullable<CampaignCheck['mend']>,
+): CampaignCheck[] {
+  if (notice === null) return []
+  const dead = ['unsubscribe_url', 'preferences_url'].map((name) => `{{ ${name} }}`)
+  return dead
+    .filter((tag) => contents.some(({ made }) => made?.html.includes(tag)))
+    .map((tag) => {
+      const says = `${tag} is empty in a notice, so a link to it leads nowhere: take it out.`
+      return { tone: 'doubt', says, mend }
+    })
 }
 
 /** Of a mail that is too short for the picture that counts opens: what that means, and what to do. */

@@ -189,6 +189,21 @@ t.test('the footer says of its links what holds', async (t) => {
   t.notMatch(await page(), 'The links and your postal address')
 })
 
+t.test('a notice is sent by owners alone, and its links to unsubscribe are told', async (t) => {
+  const dead = `${html}<p><a href="{{ unsubscribe_url }}">Leave</a></p>`
+  const { id } = await call('POST', '/v1/broadcasts', { ...content, html: dead, draft: true })
+  const check = async (person = owner) => (await person.get(`${base}/campaigns/${id}/send`)).text
+  t.notMatch(await check(), 'is empty in a notice')
+  await owner.post(`${base}/campaigns/${id}/notice`, { reason: 'We have new terms from January' })
+  const told = await check()
+  t.match(told, /\{\{ unsubscribe_url \}\} is empty in a notice, so a link to it leads nowhere/)
+  t.match(told, '<button class="primary">Send it</button>')
+  const member = await logIn(posthorn, accountId, 'member')
+  const seen = await check(member)
+  t.match(seen, 'An owner of the account has to send it')
+  t.notMatch(seen, '<button class="primary">Send it</button>')
+})
+
 t.test('a copy for some of its people is what the rest got, in one version', async (t) => {
   const { id } = await call('POST', '/v1/broadcasts', {
     ...content,
