@@ -37,7 +37,7 @@ import {
   stopCrowdStart,
 } from './contract-course.js'
 import { discardDraft, enableDraft, getDraft, updateDraft } from './contract-drafts.js'
-import { listEventNames, usualNames } from './contract-event-names.js'
+import { listEventNames } from './contract-event-names.js'
 import { sendEvent, sendEvents } from './contract-events.js'
 import {
   automation,
@@ -55,39 +55,17 @@ import {
   usualPage,
 } from './contract-parts.js'
 import { cancelRun, getRun, listRuns, startRun } from './contract-runs.js'
-import { simulateAutomation, simulatedAddress } from './contract-simulation.js'
+import { simulateAutomation } from './contract-simulation.js'
 import { runStatuses } from './runs/status.js'
 
-export { mostMoved, mostPerHour, usualPerHour } from './contract-course.js'
-export { maxPayloadBytes } from './contract-events.js'
-export {
-  automationName,
-  automationStanding,
-  cancelRun,
-  cancelRuns,
-  discardDraft,
-  enableDraft,
-  getCrowdStart,
-  getDraft,
-  getRun,
-  getRunsCancelled,
-  listEventNames,
-  listRuns,
-  moveRuns,
-  pauseAutomation,
-  resumeAutomation,
-  sendEvent,
-  sendEvents,
-  simulateAutomation,
-  simulatedAddress,
-  startForCrowd,
-  startRun,
-  stopCancelling,
-  stopCrowdStart,
-  updateDraft,
-  usualNames,
-  usualPage,
-}
+export * from './contract-cancel.js'
+export * from './contract-course.js'
+export * from './contract-drafts.js'
+export * from './contract-event-names.js'
+export * from './contract-events.js'
+export { automationName, usualPage } from './contract-parts.js'
+export * from './contract-runs.js'
+export * from './contract-simulation.js'
 
 const status = text('`disabled`: no event starts it; `archived`: it is stopped for good', {
   enum: ['disabled', 'enabled', 'archived'],

@@ -49,20 +49,11 @@ import { archived, capReached, contentRefusals, nobody, noSuchList } from './con
 import { rehearseBroadcast } from './contract-rehearsal.js'
 import { getBroadcastReport, reportShapes } from './contract-report.js'
 
+export * from './contract-course.js'
 export { BroadcastChanges as draftChanges } from './contract-fields.js'
-export {
-  cancelBroadcast,
-  cancelRestOfBroadcast,
-  chooseBroadcastVariant,
-  duplicateBroadcast,
-  getBroadcastReport,
-  listBroadcastRecipients,
-  pauseBroadcast,
-  rehearseBroadcast,
-  resumeBroadcast,
-  sendBroadcast,
-  takeBackBroadcast,
-}
+export * from './contract-recipients.js'
+export * from './contract-rehearsal.js'
+export * from './contract-report.js'
 
 export const previewBroadcast = operation('POST /v1/broadcasts/preview', {
   id: 'previewBroadcast',

@@ -39,6 +39,7 @@ export {
 } from './broadcast.js'
 export { type BroadcastChanges, changeDraft } from './change.js'
 export { chosenWords, choserOf, hoursWords } from './choice-words.js'
+export { chosenDeliveries } from './chosen-deliveries.js'
 export { blocksOf, renderFor } from './content.js'
 export { type AudienceCount, countAudience } from './count-audience.js'
 export { finishCourses } from './course.js'

@@ -2,7 +2,15 @@ import type { Clock } from '../clock/index.js'
 import { type ClassName, classNameOf, enqueueTogether } from '../deliveries/index.js'
 import { insertTags } from '../emails/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
-import { cell, prepared, queueClass, readExtras, rowsOf, type Tx } from '../store/index.js'
+import {
+  cell,
+  prepared,
+  queueClass,
+  readExtras,
+  rowsOf,
+  type Tx,
+  wholeExtras,
+} from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
 import { mailTypeOf } from './notice.js'
 import { asVariant, type Variant } from './variant.js'
@@ -44,7 +52,7 @@ export async function insertMails(
     }
   }
   const { account_id: accountId } = broadcast
-  const { tags = [] } = readExtras(broadcast.extras) ?? {}
+  const { tags } = wholeExtras(readExtras(broadcast.extras))
   await insertTags(
     tx,
     mails.map(({ id }) => ({ id, accountId, tags })),

@@ -2,7 +2,7 @@ import { isoTime } from '../clock/index.js'
 import { attachmentsOf } from '../contents/index.js'
 import { shownAttachment } from '../emails/index.js'
 import { internalFault } from '../errors/index.js'
-import { readExtras } from '../store/index.js'
+import { readExtras, wholeExtras } from '../store/index.js'
 import type { Broadcast, BroadcastDetail, BroadcastStatus } from './broadcast.js'
 import { blocksOf } from './content.js'
 import { beginOf } from './own-time.js'
@@ -74,12 +74,7 @@ export function shownDetail(
   },
 ) {
   const { waiting, relayed, failed, suppressed, cancelled } = broadcast
-  const {
-    replyTo = [],
-    headers = {},
-    tags = [],
-    warnings = [],
-  } = readExtras(broadcast.extras) ?? {}
+  const { replyTo, headers, tags, warnings } = wholeExtras(readExtras(broadcast.extras))
   return {
     ...shownBroadcast(broadcast, stop, { now, left, people }),
     from: broadcast.from_header,

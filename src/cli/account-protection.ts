@@ -5,6 +5,7 @@ import { dayMs } from '../clock/index.js'
 import {
   type AccountStanding,
   type AuditEntry,
+  actionWords,
   pauseByOperator,
   rateOf,
   readAudit,
@@ -32,16 +33,6 @@ type Order = Parameters<typeof unpause>[1]
 
 const reasons = ['bounce', 'complaint'] as const
 const shownEntries = 50
-/**
- * The words of the audit log. Entries outlive the code that wrote them, so an older version's entry
- * must still have its word.
- */
-const actions: Record<AuditEntry['action'], string> = {
-  warned: 'warned',
-  marketing_paused: 'marketing paused',
-  paused: 'paused',
-  cleared: 'cleared',
-}
 
 // Made anew for each command: Commander keeps the values in the option itself.
 const note = () => new Option('--note <text>', 'why, for the audit log')
@@ -139,7 +130,7 @@ async function runAudit(
     entries.map(({ at, account: name, action, reason, totals, who, note }) => [
       shownTime(at),
       name,
-      actions[action],
+      actionWords(action),
       reason,
       String(totals.bounces),
       String(totals.complaints),

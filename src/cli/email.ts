@@ -5,6 +5,7 @@ import * as operations from '../emails/contract.js'
 import {
   accountOfEmail,
   type EmailRecord,
+  givenFacts,
   type MailHappening,
   readEmail,
   timelineOf,
@@ -58,19 +59,11 @@ async function show({ store: { read } }: CommandDeps, given: string) {
     say() {
       sayFields({
         Account: account.name,
-        From: email.from,
-        To: email.to,
-        ...some('Cc', email.cc),
-        ...some('Bcc', email.bcc),
-        ...some('Reply-To', email.replyTo),
+        ...Object.fromEntries(givenFacts(email)),
         Subject: email.subject,
         ...some(
           'Headers',
           Object.entries(email.headers).map((pair) => pair.join(': ')),
-        ),
-        ...some(
-          'Tags',
-          email.tags.map(({ name, value }) => `${name}:${value}`),
         ),
         ...some(
           'Attachments',

@@ -38,10 +38,10 @@ interface Change {
   how: Intent['how'] | null
   /** Says what would happen to this many deliveries. */
   fact?: string
-  /** Says what has happened to this many deliveries. */
-  done: (deliveries: string) => string
-  /** Said in place of `done` when the running appliance was told. */
-  told?: (deliveries: string) => string
+  /** Said behind what has happened. */
+  after: string
+  /** Said in its place when the running appliance was told. */
+  told?: string
 }
 
 const soon = 'A running appliance sees it within 30 seconds.'
@@ -59,9 +59,8 @@ const changes: readonly Change[] = [
 Mail that was never tried keeps its time, so scheduled mail does not leave early. A running appliance
 does not wait for the end of a suspension: one message tries the site at once.`,
     how: null,
-    done: (deliveries) => `${deliveries} due now. ${soon}`,
-    told: (deliveries) =>
-      `${deliveries} due now. At a suspended site one message tries it at once, the others follow if it gets through.`,
+    after: `. ${soon}`,
+    told: '. At a suspended site one message tries it at once, the others follow if it gets through.',
   },
   {
     name: 'hold',
@@ -72,7 +71,7 @@ Mail that is accepted later is not held.`,
     reasonFor: 'why, for whoever looks at it later, the sender too',
     how: 'mild',
     fact: "They wait until 'posthorn queue release'",
-    done: (deliveries) => `${deliveries} held. 'posthorn queue release' lets them go on`,
+    after: ". 'posthorn queue release' lets them go on",
   },
   {
     name: 'release',
@@ -80,7 +79,7 @@ Mail that is accepted later is not held.`,
     help: '$ posthorn queue release --all',
     how: 'mild',
     fact: 'They leave as mail, which cannot be taken back',
-    done: (deliveries) => `${deliveries} released. ${soon}`,
+    after: `. ${soon}`,
   },
   {
     name: 'fail',
@@ -91,7 +90,7 @@ The reason is part of the reply that the sender sees.`,
     reasonFor: 'why, for the sender of the mail',
     how: 'moderate',
     fact: 'They are never sent, and their senders are told so',
-    done: (deliveries) => `${deliveries} ended as failed`,
+    after: '',
   },
 ]
 
@@ -164,20 +163,19 @@ async function run(
     return { ...done, heard: retried.length > 0 && (await tellRetry(place, deps.store, retried)) }
   })
   if (total === undefined) return
-  const { seen, changed, inFlight, heard } = total
-  if (place.json) return sayJson({ changed, inFlight, unchanged: seen - changed - inFlight })
+  const { seen, changed, inFlight, unchanged, heard } = total
+  if (place.json) return sayJson({ changed, inFlight, unchanged })
   if (seen === 0) return say('No waiting delivery matches')
-  const { done, told = done } = change
-  const words = heard ? told : done
-  say(words(counted(changed, 'delivery is', 'deliveries are')))
+  const { name, after, told = after } = change
+  const { done } = queueChanges[name]
+  say(`${counted(changed, 'delivery is', 'deliveries are')} ${done}${heard ? told : after}`)
   if (inFlight > 0) {
     remark(
       `${shownCount(inFlight)} in flight, left alone: run it again once their attempts have ended`,
     )
   }
-  const others = seen - changed - inFlight
-  if (others > 0)
-    remark(`${shownCount(others)} left as they were: never tried yet, held, or gone meanwhile`)
+  if (unchanged > 0)
+    remark(`${shownCount(unchanged)} left as they were: never tried yet, held, or gone meanwhile`)
 }
 
 /** Undefined if nothing needs a question. */

@@ -1,7 +1,10 @@
 import { type Command, Option } from 'commander'
 import { listAccounts } from '../accounts/index.js'
 import { counted } from '../amounts/index.js'
+import { shapingFiles } from '../app/files.js'
 import { gateIn } from '../app/questions.js'
+import { openResolver } from '../app/resolver.js'
+import { systemClock } from '../clock/index.js'
 import {
   conversationOf,
   type EndedDelivery,
@@ -15,12 +18,14 @@ import {
 } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
 import { nodeNames } from '../nodes/index.js'
+import { queueClass, type Read } from '../store/index.js'
 import { askAppliance } from './ask.js'
 import type { CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { jsonTime, say, sayFields, sayJson, sayText, shownSoon, shownTime } from './output.js'
-import { type CommandPlace, placeOf } from './place.js'
+import { type CommandPlace, placeOf, settingsOf } from './place.js'
 import { idOf } from './queue-filter.js'
+import { orderForMachines } from './site.js'
 
 // How many lines are shown: enough for a whole session without TLS that ended in one refusal.
 const shownLines = 20
@@ -53,7 +58,10 @@ async function runShow(given: string, _options: unknown, command: Command): Prom
     const now = clock.now()
     const found = await findKnown(read, given)
     const waiting = await Promise.all(
-      found.waiting.map((delivery) => explainOne(read, delivery, now, gatesOf(place))),
+      found.waiting.map(async (delivery) => ({
+        ...(await explainOne(read, delivery, now, gatesOf(place))),
+        move: await moveOf(place, read, now, delivery),
+      })),
     )
     const names = new Map((await listAccounts(read)).map(({ id, name }) => [id, name]))
     return { ...found, waiting, names, nodes: await nodeNames(read), now }
@@ -62,6 +70,7 @@ async function runShow(given: string, _options: unknown, command: Command): Prom
     return sayJson([
       ...waiting.map((explained) => ({
         ...waitingForMachines(explained),
+        moved: explained.move?.order ?? null,
         ...(nodes.size > 1 && { node: nodes.get(explained.delivery.node) ?? null }),
         transcript: explained.delivery.lastTranscript || null,
       })),
@@ -69,11 +78,12 @@ async function runShow(given: string, _options: unknown, command: Command): Prom
     ])
   }
   const blocks = [
-    ...waiting.map(({ delivery, why }) => ({
+    ...waiting.map(({ delivery, why, move }) => ({
       id: delivery.id,
       transcript: delivery.lastTranscript,
       fields: {
         ...waitingForPeople(delivery, names.get(delivery.accountId) ?? '', why, now),
+        ...(move !== undefined && { Moved: move.says }),
         ...(nodes.size > 1 && { Node: nodes.get(delivery.node) ?? '-' }),
       },
     })),
@@ -144,8 +154,27 @@ export const gatesOf =
     return answer && gateIn(answer)
   }
 
+/** The order by which the delivery leaves from another pool than usual; undefined: none is for it. */
+async function moveOf(place: CommandPlace, read: Read, now: number, delivery: WaitingDelivery) {
+  // Loaded late, as it loads all of outbound.
+  const { loadReadableShaping, movedTo, orderInWords } = await import('../outbound/index.js')
+  const { dns, outbound } = settingsOf(place)
+  const { lane, accountId, class: name } = delivery
+  const order = await movedTo(
+    {
+      read,
+      now,
+      outbound,
+      shaping: () => loadReadableShaping(shapingFiles(place.dataDir)).data,
+      resolver: () => openResolver(dns, systemClock),
+    },
+    { lane, accountId, class: queueClass[name] },
+  )
+  return order && { order: orderForMachines(order), says: orderInWords(order) }
+}
+
 /** An id is a mail's (a UUID) or a delivery's (a number): logs have both. */
-async function findKnown(read: Parameters<typeof findDeliveries>[0], given: string) {
+async function findKnown(read: Read, given: string) {
   const found = await findDeliveries(read, idOf(given))
   if (found.waiting.length + found.ended.length > 0) return found
   throw new OperatorError(

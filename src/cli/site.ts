@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url'
 import { type Command, Option } from 'commander'
-import { findAccount } from '../accounts/index.js'
+import { findAccount, listAccounts } from '../accounts/index.js'
 import { type ClassName, classNames } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { SiteOrder } from '../outbound/index.js'
@@ -125,7 +125,7 @@ async function order(
     await tellRetry(place, store, [])
     return order
   })
-  if (place.json) return sayJson(forMachines(given))
+  if (place.json) return sayJson(orderForMachines(given))
   say(orderInWords(given))
   remark('A running appliance does so within seconds; what is under way still ends')
 }
@@ -156,7 +156,7 @@ async function runRelease(
     throw new OperatorError(`${what} for ${site}; 'posthorn site list' shows what is`)
   }
   if (place.json) {
-    return sayJson({ ended: ended.map(forMachines), brakes: brakes.map(brakeForMachines) })
+    return sayJson({ ended: ended.map(orderForMachines), brakes: brakes.map(brakeForMachines) })
   }
   for (const one of ended) say(`Ended: ${orderInWords(one)}`)
   if (only === undefined) say(`Mail to ${site} leaves as the settings say, within seconds`)
@@ -168,13 +168,14 @@ async function runList(
 ): Promise<void> {
   const place = placeOf(command)
   const { openBrakes, openOrders, pastOrders, brakeInWords } = await import('../outbound/index.js')
-  const { orders, brakes } = await withStore(place, async ({ store: { read }, clock }) => ({
+  const { orders, brakes, names } = await withStore(place, async ({ store: { read }, clock }) => ({
+    names: new Map((await listAccounts(read)).map(({ id, name }) => [id, name])),
     orders: await (past ? pastOrders(read, clock.now(), limit) : openOrders(read, clock.now())),
     brakes: past ? [] : await openBrakes(read),
   }))
   if (place.json) {
     return sayJson({
-      orders: orders.slice(0, limit).map(forMachines),
+      orders: orders.slice(0, limit).map(orderForMachines),
       brakes: brakes.map(brakeForMachines),
     })
   }
@@ -197,7 +198,7 @@ async function runList(
       .map((one) => [
         one.site,
         one.kind === 'hold' ? 'held' : `from ${one.pool}`,
-        [one.account_id ?? '', classOf(one) ?? ''].join(' ').trim() || 'all',
+        [names.get(one.account_id ?? '') ?? '', classOf(one) ?? ''].join(' ').trim() || 'all',
         shownTime(one.ended_at ?? one.until),
         one.given_by,
         one.why,
@@ -220,7 +221,8 @@ const brakeForMachines = (one: SiteBrakeRow) => ({
   until: jsonTime(one.until),
 })
 
-const forMachines = (one: SiteOrder) => ({
+/** An order for scripts. */
+export const orderForMachines = (one: SiteOrder) => ({
   id: one.id,
   order: one.kind,
   site: one.site,

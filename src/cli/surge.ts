@@ -83,7 +83,7 @@ async function list(
         ['ID', 'ACCOUNT', 'BEGAN', 'MAILS AT FIRST', 'USUALLY', 'HELD', 'FROM', 'DECIDED'],
         surges.map((one) => [
           one.id,
-          one.accountId,
+          one.accountName,
           shownTime(one.beganAt),
           shownCount(one.mails),
           shownCount(one.usual),
@@ -119,7 +119,7 @@ function decide(decision: SurgeDecision) {
       const intent = {
         to: decision === 'released' ? `let ${held} leave` : `give up ${held}`,
         facts: [
-          `They are of the account ${surge.accountId}, from ${fromOf(surge)}`,
+          `They are of the account "${surge.accountName}", from ${fromOf(surge)}`,
           decision === 'released'
             ? 'Mail that has left cannot be taken back, and for a day no surge of the account is looked for'
             : 'They are never sent',

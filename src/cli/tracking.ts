@@ -1,6 +1,13 @@
 import { type Command, Option } from 'commander'
 import { findAccount } from '../accounts/index.js'
-import { type Domain, findDomain, setTrackingHost } from '../domains/index.js'
+import {
+  type Domain,
+  findDomain,
+  flagOf,
+  type SwitchChoice,
+  setTrackingHost,
+  switchChoices,
+} from '../domains/index.js'
 import {
   accountSwitches,
   domainSwitches,
@@ -15,13 +22,10 @@ import { withHints } from './limits.js'
 import { say, sayFields, sayJson } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 
-/** `default`: as the level above has it. */
-type Choice = 'on' | 'off' | 'default'
-
 /** What was given on the command line; undefined changes nothing. */
 interface Given {
-  opens?: Choice
-  clicks?: Choice
+  opens?: SwitchChoice
+  clicks?: SwitchChoice
   /** False for --no-host. */
   host?: string | false
   account?: string
@@ -29,9 +33,7 @@ interface Given {
 
 /** The option for opens or for clicks. */
 const choice = (what: 'opens' | 'clicks', usual: string) =>
-  new Option(`--${what} <choice>`, `track ${what}; default: as ${usual}`).choices([
-    ...(['on', 'off', 'default'] as const),
-  ])
+  new Option(`--${what} <choice>`, `track ${what}; default: as ${usual}`).choices(switchChoices)
 
 /** Whether an account's mail is tracked. */
 export const accountTrackingRows: readonly CommandRow[] = [
@@ -108,14 +110,11 @@ async function runDomainTracking(name: string, given: Given, command: Command): 
   sayFields({ ...inWords(own, does, 'the account has'), Host: hostInWords(found) })
 }
 
-// null: neither on nor off.
-const flags = { on: true, off: false, default: null } as const
-
 /** The switches that were given, and no others. */
 function switchesIn({ opens, clicks }: Given): Partial<OwnSwitches> {
   return {
-    ...(opens === undefined ? {} : { opens: flags[opens] }),
-    ...(clicks === undefined ? {} : { clicks: flags[clicks] }),
+    ...(opens === undefined ? {} : { opens: flagOf(opens) }),
+    ...(clicks === undefined ? {} : { clicks: flagOf(clicks) }),
   }
 }
 

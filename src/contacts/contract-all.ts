@@ -268,3 +268,6 @@ export const deleteContact = operation('DELETE /v1/contacts/all/:id', {
     answers: [gone('They were deleted', example.id, 'Contact deleted')],
   }),
 })
+
+/** Those of contacts of all lists and of none. */
+export const allContactOperations = [findContacts, getContact, updateContactIn(''), deleteContact]

@@ -143,3 +143,6 @@ export const stopBulkTask = operation('DELETE /v1/contacts/bulk/:id', {
     refusals: [refusal('conflict', 'It has ended', 'The task is done and not running or paused')],
   }),
 })
+
+/** Those of work with all that fit. */
+export const bulkOperations = [changeContacts, getBulkTask, stopBulkTask]

@@ -148,3 +148,12 @@ export const deleteContactList = operation('DELETE /v1/contacts/lists/:id', {
     ],
   }),
 })
+
+/** Those of lists themselves. */
+export const listOperations = [
+  listContactLists,
+  createContactList,
+  getContactList,
+  renameContactList,
+  deleteContactList,
+]

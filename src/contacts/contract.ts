@@ -13,26 +13,11 @@ import {
   shape,
 } from '../contract/index.js'
 import { flag, line, maybe, oneOf, pathId, table, text, uuid } from '../fields/index.js'
-import { listedDays } from './answers.js'
 import { whyNotAsked } from './ask-first.js'
-import {
-  deleteContact,
-  findContacts,
-  getContact,
-  updateContactIn,
-  wholeShapes,
-} from './contract-all.js'
-import { changeContacts, getBulkTask, stopBulkTask } from './contract-bulk.js'
+import { allContactOperations, wholeShapes } from './contract-all.js'
+import { bulkOperations } from './contract-bulk.js'
 import { importContacts } from './contract-import.js'
-import {
-  createContactList,
-  deleteContactList,
-  doubleOptIn,
-  getContactList,
-  listContactLists,
-  listName,
-  renameContactList,
-} from './contract-lists.js'
+import { listOperations } from './contract-lists.js'
 import {
   contactsFound,
   exactAddress,
@@ -46,24 +31,11 @@ import {
   phoneOf,
 } from './contract-parts.js'
 
-export {
-  changeContacts,
-  createContactList,
-  deleteContact,
-  deleteContactList,
-  doubleOptIn,
-  findContacts,
-  getBulkTask,
-  getContact,
-  getContactList,
-  importContacts,
-  listContactLists,
-  listedDays,
-  listName,
-  renameContactList,
-  stopBulkTask,
-  updateContactIn,
-}
+export { listedDays } from './answers.js'
+export * from './contract-all.js'
+export * from './contract-bulk.js'
+export * from './contract-import.js'
+export * from './contract-lists.js'
 
 export const listContacts = operation('GET /v1/contacts/:listId', {
   id: 'listContacts',
@@ -205,19 +177,10 @@ export const contacts: Contract = {
       'The people whom campaigns go to, on lists. One contact an account and address, on any number of lists. An address that must not be mailed stays so, whatever is deleted and added again.',
   },
   operations: [
-    listContactLists,
-    createContactList,
-    getContactList,
-    renameContactList,
-    deleteContactList,
-    // Stands before the operations of a list, whose paths also match these.
-    findContacts,
-    getContact,
-    updateContactIn(''),
-    deleteContact,
-    changeContacts,
-    getBulkTask,
-    stopBulkTask,
+    // These stand before the operations of a list, whose paths also match theirs.
+    ...listOperations,
+    ...allContactOperations,
+    ...bulkOperations,
     listContacts,
     addContactTo(''),
     importContacts,

@@ -10,6 +10,8 @@ import { changeFitting, lanesOf, type QueueFilter } from './select.js'
 export interface QueueChange {
   /** Whether it takes a reason, which is shown to people. */
   reason: 'none' | 'usual' | 'required'
+  /** What deliveries are that it has changed, in words. */
+  done: string
   /** It changes only these. */
   only?: QueueFilter
   /** The appliance is told to try these deliveries' domains at once. */
@@ -24,10 +26,10 @@ export interface QueueChange {
 export type QueueChangeName = 'retry' | 'hold' | 'release' | 'fail'
 
 export const queueChanges: Readonly<Record<QueueChangeName, QueueChange>> = {
-  retry: { reason: 'none', isTold: true, apply: retry },
-  hold: { reason: 'usual', only: { held: false }, apply: hold },
-  release: { reason: 'none', only: { held: true }, apply: release },
-  fail: { reason: 'required', apply: giveUp },
+  retry: { reason: 'none', done: 'due now', isTold: true, apply: retry },
+  hold: { reason: 'usual', done: 'held', only: { held: false }, apply: hold },
+  release: { reason: 'none', done: 'released', only: { held: true }, apply: release },
+  fail: { reason: 'required', done: 'ended as failed', apply: giveUp },
 }
 
 /** The reason of `hold` where the operator gives none. */
@@ -38,6 +40,8 @@ export const maxRetried = 100
 
 export interface Changed extends Changes {
   seen: number
+  /** Those that it does not concern: never tried yet, held, or gone meanwhile. */
+  unchanged: number
   /** The domains to be tried at once, for the running appliance; empty where nothing is to be tried. */
   retried: RetriedLanes
 }
@@ -67,7 +71,8 @@ export async function changeWaiting(
     },
     onProgress,
   )
-  return { ...total, retried: lanes.size > maxRetried ? 'all' : [...lanes] }
+  const unchanged = total.seen - total.changed - total.inFlight
+  return { ...total, unchanged, retried: lanes.size > maxRetried ? 'all' : [...lanes] }
 }
 
 /** The reason of a change, which the sender of a mail may see. */

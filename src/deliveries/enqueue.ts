@@ -1,5 +1,5 @@
 import type { Insertable } from 'kysely'
-import { behaviourOf, simulatorDomain } from '../simulator/index.js'
+import { behaviourOf, isSimulated } from '../simulator/index.js'
 import {
   cell,
   isTestId,
@@ -34,7 +34,7 @@ export const testLane = 'test inbox'
 
 /** The lane of a mail's delivery to this domain; mail of a test key has its own, but for the simulator's recipients. */
 export const laneOf = (emailId: string, domain: string): string =>
-  isTestId(emailId) && domain !== simulatorDomain ? testLane : domain
+  isTestId(emailId) && !isSimulated(domain) ? testLane : domain
 
 const insertQueued = preparedInsertAll('queue')
 // Few ever are, and each column that is bound takes its time.

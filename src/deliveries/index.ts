@@ -116,7 +116,7 @@ export {
 } from './reported.js'
 export { holdRestored, restoredReason } from './restored.js'
 export { makeReturnPaths, type ReturnPaths } from './return-path.js'
-export { changeFitting, lanesOf, type QueueFilter } from './select.js'
+export { changeFitting, laneNamed, lanesOf, type QueueFilter } from './select.js'
 export { dueAfterSetBack } from './set-back.js'
 export { holdsBack, isEnded, park, type Settlement, settle } from './settle.js'
 export {

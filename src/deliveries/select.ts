@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url'
 import type { SelectQueryBuilder } from 'kysely'
 import { nextTurn } from '../bounded/index.js'
 import { type Clock, pause } from '../clock/index.js'
@@ -31,6 +32,13 @@ export interface QueueFilter {
   /** The campaign to which they belong. */
   broadcastId?: string | undefined
 }
+
+/**
+ * The lane of a domain as somebody has typed it: lanes are domains as A-labels in lower case (RFC 5890 §2.3.2.1).
+ * Undefined for what is no domain.
+ */
+export const laneNamed = (given: string): string | undefined =>
+  domainToASCII(given.trim()).toLowerCase() || undefined
 
 type QueueQuery<O> = SelectQueryBuilder<Tables, 'queue', O>
 

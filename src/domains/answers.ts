@@ -8,6 +8,7 @@ import {
   type RecordSettings,
   zoneFile,
 } from './records.js'
+import { choiceOf } from './switch.js'
 
 /** What a domain has set; null: what stands above it applies. */
 export interface SetByDomain {
@@ -16,8 +17,6 @@ export interface SetByDomain {
 }
 
 const asAbove: SetByDomain = { opens: null, clicks: null }
-/** A switch in the API's words. */
-const choiceOf = (flag: boolean | null) => (flag === null ? 'default' : flag ? 'on' : 'off')
 
 const shownKey = ({ selector, algorithm, verified }: DomainKey) => ({
   selector,

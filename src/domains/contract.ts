@@ -24,18 +24,21 @@ import {
   uuid,
   words,
 } from '../fields/index.js'
+import { switchChoices } from './switch.js'
 
 export const domain = byId('domain', 'sending domain')
 const name = text('The name of the domain in lower case, as A-labels (`xn--…`)', {
   examples: ['example.com'],
 })
 // Three values and not a boolean: `default` follows the account, also when the account changes later.
-const choices = ['on', 'off', 'default'] as const
 const trackOpens = oneOf(
-  choices,
+  switchChoices,
   'Whether opens are tracked; `default`: as the account has it, and in transactional mail not, unless the account says `on`',
 )
-const trackClicks = oneOf(choices, 'Whether clicks are tracked; `default`: as the account has it')
+const trackClicks = oneOf(
+  switchChoices,
+  'Whether clicks are tracked; `default`: as the account has it',
+)
 const keysOf = (description: string) => ({
   type: 'array',
   description,

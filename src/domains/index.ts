@@ -47,5 +47,6 @@ export {
   signingKeys,
   verifiedDomains,
 } from './sending.js'
+export { choiceOf, flagOf, type SwitchChoice, switchChoices } from './switch.js'
 export { setTrackingHost, type TrackingHost, trackingHosts } from './tracking-host.js'
 export { checkRecords, distrustDomain, type Verification, verifyDomain } from './verify.js'

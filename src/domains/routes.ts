@@ -13,6 +13,7 @@ import { addDomain, type Domain, type DomainDeps, domainById, listDomains } from
 import { setReceivingHost } from './receiving-host.js'
 import type { RecordSettings } from './records.js'
 import { rotateDomain } from './rotate.js'
+import { flagOf } from './switch.js'
 import { setTrackingHost } from './tracking-host.js'
 import { verifyDomain } from './verify.js'
 
@@ -84,8 +85,8 @@ export function domainRoutes(api: Api<Principal>, deps: DomainRouteDeps): void {
       await setReceivingHost(deps, accountId, name, receivingHost || null)
     }
     await deps.setSwitches(id, {
-      ...(trackOpens !== undefined && { opens: flags[trackOpens] }),
-      ...(trackClicks !== undefined && { clicks: flags[trackClicks] }),
+      ...(trackOpens !== undefined && { opens: flagOf(trackOpens) }),
+      ...(trackClicks !== undefined && { clicks: flagOf(trackClicks) }),
     })
     return await detail(await domainById(read, accountId, id))
   })
@@ -123,5 +124,3 @@ export function domainRoutes(api: Api<Principal>, deps: DomainRouteDeps): void {
     return deletedDomain(id, await deps.automationsFrom(accountId, name))
   })
 }
-
-const flags = { on: true, off: false, default: null } as const

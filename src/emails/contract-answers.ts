@@ -202,3 +202,44 @@ export const exampleSummary = {
   provider: 'primary',
   test: false,
 }
+/** The same mail as the read answers it. */
+export const exampleEmail = {
+  ...exampleSummary,
+  replyTo: ['help@example.com'],
+  headers: { 'X-Entity-Ref-ID': '4711' },
+  metadata: { order: 4711 },
+  attachments: [
+    {
+      filename: 'invoice.pdf',
+      contentType: 'application/pdf',
+      size: 48_211,
+      contentId: null,
+      disposition: 'attachment',
+    },
+  ],
+  contentDeleted: false,
+  warnings: [],
+  held: null,
+  recipients: [
+    {
+      email: 'ann@example.org',
+      kind: 'to',
+      status: 'delivered',
+      attempts: 1,
+      nextAttemptAt: null,
+      reply: '250 2.0.0 OK: queued as 4Xyz',
+      updatedAt: '2026-11-21T12:00:00.412Z',
+      held: null,
+    },
+    {
+      email: 'archive@example.com',
+      kind: 'bcc',
+      status: 'delivered',
+      attempts: 1,
+      nextAttemptAt: null,
+      reply: '250 2.0.0 OK: queued as 4Xyza',
+      updatedAt: '2026-11-21T12:00:00.498Z',
+      held: null,
+    },
+  ],
+}

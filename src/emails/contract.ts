@@ -9,7 +9,7 @@ import {
   refusal,
 } from '../contract/index.js'
 import { maybe, pathId, shaped, words } from '../fields/index.js'
-import { emailShapes, exampleSummary } from './contract-answers.js'
+import { emailShapes, exampleEmail, exampleSummary } from './contract-answers.js'
 import { sendBatch, sendEmail, sendFromUssd } from './contract-sends.js'
 import { maxLooked } from './list.js'
 import { filterFields } from './list-query.js'
@@ -75,53 +75,7 @@ export const getEmail = operation('GET /v1/emails/:id', {
     description:
       'The mail as it was given, and of each recipient the status and the last reply word for word.',
     answers: [
-      answer(
-        'The email',
-        'EmailFound',
-        { email: shaped('Email') },
-        {
-          email: {
-            ...exampleSummary,
-            replyTo: ['help@example.com'],
-            headers: { 'X-Entity-Ref-ID': '4711' },
-            metadata: { order: 4711 },
-            attachments: [
-              {
-                filename: 'invoice.pdf',
-                contentType: 'application/pdf',
-                size: 48_211,
-                contentId: null,
-                disposition: 'attachment',
-              },
-            ],
-            contentDeleted: false,
-            warnings: [],
-            held: null,
-            recipients: [
-              {
-                email: 'ann@example.org',
-                kind: 'to',
-                status: 'delivered',
-                attempts: 1,
-                nextAttemptAt: null,
-                reply: '250 2.0.0 OK: queued as 4Xyz',
-                updatedAt: '2026-11-21T12:00:00.412Z',
-                held: null,
-              },
-              {
-                email: 'archive@example.com',
-                kind: 'bcc',
-                status: 'delivered',
-                attempts: 1,
-                nextAttemptAt: null,
-                reply: '250 2.0.0 OK: queued as 4Xyza',
-                updatedAt: '2026-11-21T12:00:00.498Z',
-                held: null,
-              },
-            ],
-          },
-        },
-      ),
+      answer('The email', 'EmailFound', { email: shaped('Email') }, { email: exampleEmail }),
     ],
   }),
 })

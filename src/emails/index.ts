@@ -14,6 +14,7 @@ export {
 export type { EmailFilter } from './candidates.js'
 export { cancelScheduled, retryEmail } from './change.js'
 export type { EmailDeps } from './deps.js'
+export { givenFacts } from './facts.js'
 export { makeFetchFile } from './fetch-file.js'
 export { ownFields, refuseForeignFields } from './foreign-fields.js'
 export {

@@ -3,7 +3,14 @@ import { blockedOfEach } from '../deliveries/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import { refuseInexact } from '../json/index.js'
 import { isTextCut, type Mailbox } from '../mime/index.js'
-import { type EmailRow, type MailTag, type Tx, writeExtras } from '../store/index.js'
+import {
+  type EmailRow,
+  type GivenExtras,
+  keptOf,
+  type MailTag,
+  type Tx,
+  writeExtras,
+} from '../store/index.js'
 import type { HeldMail } from '../surges/index.js'
 import { findTemplate, renderTemplate } from '../templates/index.js'
 import { findTopic } from '../topics/index.js'
@@ -300,19 +307,21 @@ export function warningsAbout({ html, text }: Pick<MailContent, 'html' | 'text'>
 
 /** The columns for what few mails have; most mails have none of it, and cost nothing. */
 export function extrasOf(
-  { replyTo, headers, tags }: Pick<SendInput, 'replyTo' | 'headers' | 'tags'>,
+  given: Pick<SendInput, 'replyTo'> & GivenExtras,
   {
     recipients: { cc, bcc } = { cc: [], bcc: [] },
     warnings = [],
   }: { recipients?: Pick<Recipients, 'cc' | 'bcc'>; warnings?: readonly string[] } = {},
 ): { reply_to: string | null; extras: string | null } {
-  const isPlain = typeof replyTo !== 'object' && headers === undefined && tags === undefined
+  const { replyTo } = given
+  const kept = keptOf(given)
+  const isPlain = typeof replyTo !== 'object' && kept === undefined
   if (isPlain && cc.length + bcc.length + warnings.length === 0) {
     return { reply_to: replyTo?.trim() ?? null, extras: null }
   }
   const answers = listed(replyTo).map((address) => address.trim())
   const [only = null, ...others] = answers
   const severalAnswers = others.length > 0 ? answers : undefined
-  const extras = { cc, bcc, replyTo: severalAnswers, headers, tags, warnings }
+  const extras = { cc, bcc, replyTo: severalAnswers, warnings, ...kept }
   return { reply_to: others.length > 0 ? null : only, extras: writeExtras(extras) }
 }

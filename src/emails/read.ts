@@ -5,19 +5,21 @@ import { type RecipientStatus, readRecipients } from '../deliveries/index.js'
 import { ApiError, internalFault, OperatorError } from '../errors/index.js'
 import type { MailEvent } from '../events/index.js'
 import { parseMailbox } from '../mime/index.js'
-import { type Read, storedJson, storedTexts } from '../store/index.js'
+import {
+  type Read,
+  storedJson,
+  storedTexts,
+  type WholeExtras,
+  wholeExtras,
+} from '../store/index.js'
 import { type EmailSummary, extrasOfRow, summaryOf } from './summary.js'
 
 /** The contract's email record with the additions of decisions.md. */
-export interface EmailRecord extends EmailSummary {
-  replyTo: readonly string[]
-  headers: Readonly<Record<string, string>>
+export interface EmailRecord extends EmailSummary, WholeExtras {
   metadata: unknown
   attachments: EmailAttachment[]
   /** Text, HTML and attachments were deleted because of their age; `attachments` is then empty. */
   contentDeleted: boolean
-  /** What its sender should know of it although it was accepted. */
-  warnings: readonly string[]
   /**
    * Some of the mail waits until the operator releases it: the account's whole mail, or this mail.
    */
@@ -73,8 +75,8 @@ export async function readEmail(
   if (row === undefined) throw new ApiError('not_found', 'The account has no email with this id')
   const to = storedTexts(row.to_list)
   const extras = extrasOfRow(row)
-  const { cc = [], bcc = [], headers = {}, replyTo = [], warnings = [] } = extras ?? {}
-  const kindOf = kinds(to ?? [], cc, bcc)
+  const whole = wholeExtras(extras)
+  const kindOf = kinds(to ?? [], whole.cc, whole.bcc)
   const recipients = (await readRecipients(read, id)).map((recipient) => ({
     ...recipient,
     kind: kindOf(recipient.email),
@@ -94,13 +96,12 @@ export async function readEmail(
   if (damaged.length > 0) onDamage(damaged.map(([column]) => column))
   return {
     ...summaryOf(row),
+    ...whole,
     ...(to === undefined ? { to: recipients.map(({ email }) => email).join(', ') } : {}),
-    replyTo: row.reply_to === null ? replyTo : [row.reply_to],
-    headers,
+    replyTo: row.reply_to === null ? whole.replyTo : [row.reply_to],
     metadata: metadata ?? null,
     attachments: (attachments ?? []).map(shownAttachment),
     contentDeleted: row.has_no_body === 1 && row.has_message === 0,
-    warnings,
     held: stop === undefined ? heldOne : { since: null, reason: stop },
     recipients,
   }

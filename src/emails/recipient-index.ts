@@ -15,6 +15,7 @@ import {
   storedTexts,
   type Tx,
   uuidTime,
+  wholeExtras,
 } from '../store/index.js'
 
 /*
@@ -234,7 +235,7 @@ const mailedOn = prepared<{ day: number; until: string; json: string }, { key: n
 
 /** The addresses of all its recipients, whatever the field, as they are compared. */
 export function recipientsIn({ to_list, extras }: Pick<IndexedMail, 'to_list' | 'extras'>) {
-  const { cc = [], bcc = [] } = readExtras(extras) ?? {}
+  const { cc, bcc } = wholeExtras(readExtras(extras))
   const given = [...(storedTexts(to_list) ?? []), ...cc, ...bcc]
   return new Set(given.map((text) => addressKey(parseMailbox(text)?.address ?? text)))
 }

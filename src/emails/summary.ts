@@ -8,6 +8,7 @@ import {
   type MailTag,
   readExtras,
   storedTexts,
+  wholeExtras,
 } from '../store/index.js'
 
 /** A mail without its contents, as lists show it. Times are ISO 8601. */
@@ -64,7 +65,7 @@ export const extrasOfRow = (
 
 /** Unreadable fields of a damaged row are left empty. */
 export function summaryOf(row: SummaryRow): EmailSummary {
-  const { cc = [], bcc = [], tags = [] } = extrasOfRow(row) ?? {}
+  const { cc, bcc, tags } = wholeExtras(extrasOfRow(row))
   return {
     id: row.id,
     from: row.from_header,

@@ -1,7 +1,7 @@
 import { cancelWaiting } from '../deliveries/index.js'
 import { enterAnew } from '../emails/index.js'
 import { addressKey } from '../mime/index.js'
-import { readExtras, storedTexts, type Tx, writeExtras } from '../store/index.js'
+import { readExtras, storedTexts, type Tx, wholeExtras, writeExtras } from '../store/index.js'
 import { mailboxesWithout, type Replaced, without } from './replace.js'
 
 /**
@@ -142,7 +142,7 @@ async function extrasWithout(
   const before = readExtras(mail.extras)
   const after = readExtras(without(replaced, mail.extras))
   if (before === undefined || after === undefined) return without(replaced, mail.extras)
-  for (const [at, { name, value }] of (before.tags ?? []).entries()) {
+  for (const [at, { name, value }] of wholeExtras(before).tags.entries()) {
     const tag = after.tags?.[at]
     if (tag === undefined || (tag.name === name && tag.value === value)) continue
     await tx
@@ -159,7 +159,7 @@ async function extrasWithout(
       .onConflict((conflict) => conflict.doNothing())
       .execute()
   }
-  const { cc = [], bcc = [], replyTo = [] } = before
+  const { cc, bcc, replyTo } = wholeExtras(before)
   return writeExtras({
     ...after,
     cc: mailboxesWithout(replaced, cc),

@@ -1,5 +1,5 @@
 import { addressKey } from '../mime/index.js'
-import { simulatorDomain } from '../simulator/index.js'
+import { isSimulated } from '../simulator/index.js'
 import type { Read, Tx } from '../store/index.js'
 import { formLimits } from './limits.js'
 
@@ -14,7 +14,7 @@ export function countedAddress(email: string): string {
   const domain = key.slice(at + 1)
   // A plus at the beginning is a name, not a tag. Addresses of the simulator reach nobody, and differ only by their
   // tags.
-  if (name === '' || domain === simulatorDomain) return key
+  if (name === '' || isSimulated(domain)) return key
   if (!gmailDomains.has(domain)) return `${name}@${domain}`
   return `${name.replaceAll('.', '')}@gmail.com`
 }

@@ -4,7 +4,7 @@ import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import type { Report } from '../reports/index.js'
-import { simulatorDomain } from '../simulator/index.js'
+import { isSimulated } from '../simulator/index.js'
 import type { Tx } from '../store/index.js'
 import { type Conclusion, conclude, inBrief } from './conclude.js'
 import type { ReportReading } from './reading.js'
@@ -46,7 +46,7 @@ export async function concludeAll(
 export function doubtIn(filed: readonly Filed[]): string | undefined {
   for (const { conclusion, recipient } of filed) {
     if (conclusion === 'unproven') return `Unproven report about the mail to ${recipient}`
-    if (conclusion === 'complained without proof' && !recipient.endsWith(`@${simulatorDomain}`)) {
+    if (conclusion === 'complained without proof' && !isSimulated(recipient)) {
       return `Unproved complaint about the mail to ${recipient}`
     }
   }

@@ -1,10 +1,10 @@
-import { domainToASCII } from 'node:url'
 import type { OperatorPrincipal } from '../accounts/index.js'
 import { isoTime } from '../clock/index.js'
 import { type BodyOf, serve } from '../contract/index.js'
 import {
   changeWaiting,
   checkedReason,
+  laneNamed,
   lookForWaiting,
   type QueueChangeName,
   type QueueFilter,
@@ -102,8 +102,9 @@ const shownFlow = (flow: MailFlow | undefined) =>
 /** The deliveries that a body chooses; throws a 422 where it chooses nothing and does not say that it means all. */
 function filterIn(body: BodyOf<typeof operations.holdDeliveries>, now: number): QueueFilter {
   const { accountId, domain, class: of, campaignId, emailId, olderThanSeconds, all } = body
-  const lane = domain && domainToASCII(domain.trim()).toLowerCase()
-  if (lane === '') throw wrongField('domain', `"${domain}" is not a domain name`)
+  const lane = domain === undefined ? undefined : laneNamed(domain)
+  if (domain !== undefined && lane === undefined)
+    throw wrongField('domain', `"${domain}" is not a domain name`)
   const chosen = {
     lane,
     accountId: accountId?.toLowerCase(),
@@ -139,11 +140,11 @@ async function changeQueue(
     changeWaiting({ store, clock }, name, { ids }, { reason, land }),
   )
   if (done.retried.length > 0) running.retry(done.retried)
-  const { changed, inFlight, seen } = done
+  const { changed, inFlight, unchanged } = done
   return {
     changed,
     inFlight,
-    unchanged: seen - changed - inFlight,
+    unchanged,
     isAll: !isCut,
     next: isCut && next !== null ? String(next) : null,
   }

@@ -32,6 +32,7 @@ export {
   checkedSite,
   endOrders,
   giveOrder,
+  movedTo,
   openOrders,
   orderInWords,
   pastOrders,

@@ -4,7 +4,7 @@ import { threadsOf } from '../nodes/index.js'
 import { makeBrakes, watchBrakes } from './brakes/index.js'
 import type { OutboundDeps } from './deps.js'
 import type { Egress } from './egress/index.js'
-import { insideSites, makePoolNames } from './routing/index.js'
+import { insideSites, isInside, makePoolNames } from './routing/index.js'
 import {
   claimRation,
   forgetLearned,
@@ -65,6 +65,7 @@ export async function openShaping(
   const shaping = makeShaping({
     data: deps.shaping,
     unshaped: insideSites.map(({ key }) => key),
+    isInside,
     clock,
     random,
     thread,

@@ -25,6 +25,9 @@ export interface AuditEntry {
   totals: Totals
 }
 
+/** What was done, in words: entries outlive the code that wrote them, and each has its word. */
+export const actionWords = (action: AuditAction): string => action.replaceAll('_', ' ')
+
 /** Adds an entry, in the transaction of what it tells of. */
 export async function writeAudit(tx: Tx, entry: Omit<AuditEntry, 'id' | 'account'>): Promise<void> {
   const { accountId, totals, at, action, reason, who, note } = entry

@@ -1,6 +1,6 @@
 import { applianceAccountId } from '../accounts/index.js'
 import type { MailEvent } from '../events/index.js'
-import { simulatorDomain } from '../simulator/index.js'
+import { isSimulated } from '../simulator/index.js'
 import { type DeliveryRow, idsOf, prepared, queueClass, type Tx } from '../store/index.js'
 import { isFirstInWindow } from './once.js'
 import { providerOf } from './providers.js'
@@ -24,7 +24,7 @@ export async function countedOf(
     (event) =>
       (ends.includes(event.type) || event.type === 'complained') &&
       event.accountId !== applianceAccountId &&
-      (settings.countSimulator || !isSimulated(event)),
+      (settings.countSimulator || !isSimulated(event.recipient ?? '')),
   )
   if (told.length === 0) return []
   const remotes = await remotesOf(tx, told)
@@ -61,17 +61,13 @@ const counterOfFault = { bounce: 'bounces', complaint: 'complaints', unproved: '
 
 /** The counter that an event adds to against its account. */
 function faultOf(event: MailEvent): keyof typeof counterOfFault | undefined {
-  const { type, detail } = event
+  const { type, detail, recipient } = event
   // An unclassified refusal counts as a hard one.
   if (type === 'bounced') return detail?.bounceType === 'Transient' ? undefined : 'bounce'
   if (type !== 'complained') return undefined
   // The simulator has no key to sign with; if it counts at all, its word is enough.
-  return detail?.evidence !== undefined || isSimulated(event) ? 'complaint' : 'unproved'
+  return detail?.evidence !== undefined || isSimulated(recipient ?? '') ? 'complaint' : 'unproved'
 }
-
-/** The simulator's recipients behave badly on purpose. */
-const isSimulated = ({ recipient }: MailEvent) =>
-  recipient?.toLowerCase().endsWith(`@${simulatorDomain}`) === true
 
 /** The host of a complaint, for its site's brake; undefined if no server of the recipient took the mail. */
 function hostOf({ recipient }: MailEvent, remote: string | null | undefined) {

@@ -5,7 +5,7 @@
  * warning, pause and clearing is in the audit log; nothing here identifies a single recipient. See
  * README.md.
  */
-export { type AuditAction, type AuditEntry, byItself, readAudit } from './audit.js'
+export { type AuditAction, type AuditEntry, actionWords, byItself, readAudit } from './audit.js'
 export { makeProtection } from './follow.js'
 export { announceOnce } from './notices.js'
 export { forgetOldCounts } from './once.js'

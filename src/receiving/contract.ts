@@ -23,20 +23,11 @@ import {
   whereWouldMailGo,
 } from './contract-rules.js'
 import { getReceivingUsage } from './contract-usage.js'
-import { receivedExample, receivedInWebhook } from './contract-webhook.js'
 import { receivedStates } from './shown.js'
 
-export {
-  addReceivingRule,
-  deleteReceivingRule,
-  getReceivingRule,
-  getReceivingUsage,
-  listReceivingRules,
-  receivedExample,
-  receivedInWebhook,
-  updateReceivingRule,
-  whereWouldMailGo,
-}
+export * from './contract-rules.js'
+export * from './contract-usage.js'
+export * from './contract-webhook.js'
 
 const aboutFile = 'The number of the file, counted from 1'
 const mail = byId('mail', 'received mail')

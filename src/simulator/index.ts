@@ -4,7 +4,7 @@
  * on loopback, and only once somebody mails it; no mail to it is ever looked up in the DNS; it reports only to this
  * appliance.
  */
-export { behaviourOf, simulatorDomain } from './recipients.js'
+export { behaviourOf, isSimulated, simulatorDomain } from './recipients.js'
 export {
   makeSimulator,
   ownListener,

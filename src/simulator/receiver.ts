@@ -2,7 +2,7 @@ import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 
 import { keepNewest } from '../bounded/index.js'
 import { type Clock, pause } from '../clock/index.js'
 import type { Log } from '../log/index.js'
-import { type Behaviour, behaviourOf, simulatorDomain } from './recipients.js'
+import { behaviourOf, simulatorDomain } from './recipients.js'
 
 /** A mail that was accepted. */
 export interface Accepted {
@@ -25,6 +25,8 @@ const host = '127.0.0.1'
 const keptHeaderBytes = 32 * 1024
 // For how many deliveries it remembers how often they were put off; the oldest are forgotten, and put off anew.
 const maxPutOff = 10_000
+// The same for domains that put mail off for a time.
+const maxDeferring = 100
 const closeTimeoutMs = 500
 
 /** The server of the simulator's recipients: on loopback, for this appliance only. */
@@ -37,10 +39,19 @@ export async function openReceiver(deps: {
   const { SMTPServer } = await import('smtp-server')
   const stopping = new AbortController()
   const putOff = new Map<string, number>()
+  /** By domain, when its first mail came. */
+  const deferring = new Map<string, number>()
+
+  /** Whether mail to this domain comes within `forMs` after the first one. */
+  const defers = (domain: string, forMs: number): boolean => {
+    const now = clock.now()
+    const since = deferring.get(domain) ?? now
+    if (since === now) keepNewest(deferring, domain, now, maxDeferring)
+    return now < since + forMs
+  }
 
   /** Whether this delivery is to be refused, as it was refused fewer than `times` times. */
-  const refuses = ({ times }: Behaviour & { kind: 'refuse' }, mailFrom: string): boolean => {
-    if (times === undefined) return true
+  const refusesAgain = (mailFrom: string, times: number): boolean => {
     const before = putOff.get(mailFrom) ?? 0
     putOff.delete(mailFrom)
     if (before >= times) return false
@@ -52,7 +63,11 @@ export async function openReceiver(deps: {
     const behaviour = behaviourOf(address)
     if (behaviour?.kind === 'accept') return undefined
     if (behaviour?.kind !== 'refuse') return new Refusal('550 5.1.1 Not a recipient to be mailed')
-    return refuses(behaviour, senderOf(session)) ? new Refusal(behaviour.reply) : undefined
+    const { reply, times, forMs } = behaviour
+    const isOver =
+      (times !== undefined && !refusesAgain(senderOf(session), times)) ||
+      (forMs !== undefined && !defers(domainOf(address), forMs))
+    return isOver ? undefined : new Refusal(reply)
   }
 
   const take = async (stream: SMTPServerDataStream, session: SMTPServerSession) => {
@@ -108,6 +123,8 @@ class Refusal extends Error {
     this.responseCode = Number(reply.slice(0, 3))
   }
 }
+
+const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
 
 /** MAIL FROM, which names the delivery; empty for the null sender. */
 const senderOf = ({ envelope: { mailFrom } }: SMTPServerSession) =>

@@ -1,11 +1,27 @@
+import { dayMs, hourMs } from '../clock/index.js'
+
 /** Recipients at this domain never leave the appliance; RFC 6761 keeps `.test` out of the DNS. */
 export const simulatorDomain = 'simulator.posthorn.test'
+
+// Domains that put all of their mail off for a while: `defers-90m.simulator.posthorn.test`.
+const deferring = /^defers-([1-9]\d?)([mhd])\.simulator\.posthorn\.test$/
+
+const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
+
+/** Whether an address, or a domain, is the simulator's. */
+export function isSimulated(addressOrDomain: string): boolean {
+  const domain = domainOf(addressOrDomain)
+  return domain === simulatorDomain || deferring.test(domain)
+}
 
 /** What happens to mail to a recipient of the simulator. */
 export type Behaviour =
   | { kind: 'accept'; afterMs?: number; report?: 'bounce' | 'complaint' }
-  /** Answers RCPT with `reply`; with `times`, only so many times, and then accepts. */
-  | { kind: 'refuse'; reply: string; times?: number }
+  /**
+   * Answers RCPT with `reply`. Then accepts: with `times`, each delivery after so many refusals; with `forMs`, all of
+   * the domain so long after its first mail.
+   */
+  | { kind: 'refuse'; reply: string; times?: number; forMs?: number }
   /** Its mail never gets here, as if the address were on every suppression list. */
   | { kind: 'suppressed' }
 
@@ -33,10 +49,23 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
  * changes nothing else.
  */
 export function behaviourOf(address: string): Behaviour | undefined {
-  const at = address.lastIndexOf('@')
-  if (address.slice(at + 1).toLowerCase() !== simulatorDomain) return undefined
-  const name = address.slice(0, at).toLowerCase().split('+')[0] ?? ''
+  const domain = domainOf(address)
+  if (domain !== simulatorDomain) return providerAt(domain)
+  const name =
+    address
+      .slice(0, -domain.length - 1)
+      .toLowerCase()
+      .split('+')[0] ?? ''
   return Object.hasOwn(behaviours, name) ? behaviours[name] : unknown
+}
+
+/** A provider by itself, which treats all recipients alike. */
+function providerAt(domain: string): Behaviour | undefined {
+  const [, count = '', unit = ''] = deferring.exec(domain) ?? []
+  const unitMs = { m: 60_000, h: hourMs, d: dayMs }[unit]
+  if (unitMs === undefined) return undefined
+  const reply = `451 4.3.2 The simulator takes no mail for ${domain} yet`
+  return { kind: 'refuse', reply, forMs: Number(count) * unitMs }
 }
 
 // The refusal names the existing ones, so that a typo in a test is found at once.

@@ -1,5 +1,5 @@
 import type { EventDetail, EventType } from '../events/index.js'
-import { simulatorDomain } from '../simulator/index.js'
+import { isSimulated } from '../simulator/index.js'
 import {
   idsIn,
   type QueueClass,
@@ -7,6 +7,7 @@ import {
   type Read,
   readExtras,
   storedJson,
+  wholeExtras,
 } from '../store/index.js'
 import type { Counts } from './add-figures.js'
 import type { MailFacts } from './tally.js'
@@ -48,8 +49,7 @@ export function countsOf({ type, recipient, detail }: LoggedEvent): Partial<Coun
     case 'deferred':
       return { [type]: one }
     case 'complained': {
-      const simulated = recipient?.toLowerCase().endsWith(`@${simulatorDomain}`) === true
-      const proved = detail?.evidence !== undefined || simulated
+      const proved = detail?.evidence !== undefined || isSimulated(recipient ?? '')
       return proved ? { complained: one } : { complained_unproved: one }
     }
     case 'opened':
@@ -79,7 +79,7 @@ export async function mailFacts(
     .execute()
   return new Map(
     rows.map(({ id, type, broadcastId, broadcastSentAt, domain, extras, broadcastExtras }) => {
-      const { tags = [] } = readExtras(extras ?? broadcastExtras) ?? {}
+      const { tags } = wholeExtras(readExtras(extras ?? broadcastExtras))
       return [
         id,
         {
@@ -87,7 +87,7 @@ export async function mailFacts(
           broadcastId,
           broadcastSentAt,
           domain: domain ?? '',
-          tags: Array.isArray(tags) ? tags : [],
+          tags,
         },
       ]
     }),

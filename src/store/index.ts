@@ -28,12 +28,16 @@ export {
 } from './disk-room.js'
 export { copyDurably, removeDurably, renameDurably, writeDurably } from './durable.js'
 export {
+  type GivenExtras,
+  keptOf,
   type MailExtras,
   type MailTag,
   readExtras,
   storedJson,
   storedObject,
   storedTexts,
+  type WholeExtras,
+  wholeExtras,
   writeExtras,
 } from './extras.js'
 export { databaseTrouble, isFenced, isPassing, wordsOfCause } from './fault.js'

@@ -9,7 +9,7 @@ import {
 import { keepNewest } from '../bounded/index.js'
 import { hourMs } from '../clock/index.js'
 import type { Mailbox } from '../mime/index.js'
-import { simulatorDomain } from '../simulator/index.js'
+import { isSimulated } from '../simulator/index.js'
 import { firstUuidAt, type Ids, storedTexts, type Tx } from '../store/index.js'
 import type { SurgeSource } from './surge.js'
 
@@ -148,7 +148,7 @@ async function freshAmong(
   const asked = new Set<string>()
   for (const { recipients } of requests) {
     for (const { address, domain } of recipients.flat()) {
-      if (domain !== simulatorDomain) asked.add(address)
+      if (!isSimulated(domain)) asked.add(address)
     }
   }
   return await neverMailed(tx, accountId, asked)

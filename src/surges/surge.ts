@@ -17,6 +17,7 @@ export interface SurgeSource {
 export interface Surge {
   id: string
   accountId: string
+  accountName: string
   beganAt: number
   usual: number
   most: number
@@ -85,18 +86,24 @@ async function anySurge(read: Read, id: string): Promise<Surge | undefined> {
 const noSurge = (id: string) =>
   new ApiError('not_found', `There is no surge ${id.slice(0, 60)} of this account`)
 
-/** Adds the names of the keys, also of deleted ones. */
+/** Adds the names of the accounts and of the keys, also of deleted ones. */
 async function withNames(read: Read, rows: readonly SurgeRow[]): Promise<Surge[]> {
   const sources = rows.map((row) => JSON.parse(row.sources) as SurgeSource[])
-  const ids = sources.flat().flatMap(({ keyId }) => keyId ?? [])
-  const keys =
-    ids.length === 0
-      ? []
-      : await read.selectFrom('api_keys').select(['id', 'name']).where('id', 'in', ids).execute()
-  const names = new Map(keys.map(({ id, name }) => [id, name]))
+  const namesOf = async (table: 'accounts' | 'api_keys', ids: readonly string[]) => {
+    if (ids.length === 0) return new Map<string, string>()
+    const named = read.selectFrom(table).select(['id', 'name']).where('id', 'in', ids)
+    return new Map((await named.execute()).map(({ id, name }) => [id, name]))
+  }
+  const keyIds = sources.flat().flatMap(({ keyId }) => keyId ?? [])
+  const names = await namesOf('api_keys', keyIds)
+  const accounts = await namesOf(
+    'accounts',
+    rows.map((row) => row.account_id),
+  )
   return rows.map((row, i) => ({
     id: row.id,
     accountId: row.account_id,
+    accountName: accounts.get(row.account_id) ?? row.account_id,
     beganAt: row.began_at,
     usual: row.usual,
     most: row.most,
@@ -114,7 +121,7 @@ async function withNames(read: Read, rows: readonly SurgeRow[]): Promise<Surge[]
 }
 
 /** The form in which the API and the commands answer it. */
-export const shownSurge = ({ accountId: _, ...surge }: Surge) => ({
+export const shownSurge = (surge: Surge) => ({
   id: surge.id,
   beganAt: isoTime(surge.beganAt),
   usual: surge.usual,

@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import { accountById } from '../accounts/index.js'
 import { type Clock, isoTime } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { notice, oneLine } from '../notices/index.js'
@@ -44,8 +43,7 @@ export async function announceSurges(
     if (signal.aborted) return
     const surge = await findAnySurge(store.read, id)
     const { accountId, held, decision } = surge
-    const account = await accountById(store.read, accountId)
-    const lines = linesOf(surge, account?.name ?? accountId)
+    const lines = linesOf(surge)
     const [headline = ''] = lines
     await store.write(async (tx) => {
       const now = clock.now()
@@ -70,11 +68,11 @@ export async function announceSurges(
 }
 
 /** What happened: who, which key, from where. */
-function linesOf(surge: Surge, name: string): string[] {
+function linesOf(surge: Surge): string[] {
   const { usual, most, mails, beganAt, sources } = surge
   const shown = (count: number) => count.toLocaleString('en-GB')
   return [
-    `"${oneLine(name, 100)}" hands in far more mail to new recipients than usual; the rest is held`,
+    `"${oneLine(surge.accountName, 100)}" hands in far more mail to new recipients than usual; the rest is held`,
     `${shown(mails)} mails within the hour of ${isoTime(beganAt)}, usually ${shown(usual)}; more than ${shown(most)} of them to people whom it never mailed.`,
     'Mail to whom it has mailed before goes on. What is held waits until somebody decides.',
     `Account: ${surge.accountId}`,

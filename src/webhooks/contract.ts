@@ -32,18 +32,10 @@ import {
   replayWebhookDeliveries,
   replayWebhookDelivery,
   testWebhook,
-  usualDeliveries,
 } from './contract-deliveries.js'
 import { webhookEvents } from './event-names.js'
 
-export {
-  listWebhookDeliveries,
-  replayFailedWebhooks,
-  replayWebhookDeliveries,
-  replayWebhookDelivery,
-  testWebhook,
-  usualDeliveries,
-}
+export * from './contract-deliveries.js'
 
 export const daySeconds = 86_400
 

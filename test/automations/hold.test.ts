@@ -153,6 +153,27 @@ t.test('after a restore nothing leaves before it is released', async (t) => {
   }
 })
 
+t.test(
+  'a run that waited while the appliance was down is put off by that time alone',
+  async (t) => {
+    const rig = await openEngine(t)
+    await rig.enabled(steps)
+    await rig.start()
+    await rig.work()
+    await rig.clock.advance(dayMs / 2)
+    await rig.store.write((tx) =>
+      tx.insertInto('appliance').values({ id: 1, key_check: '', alive_at: rig.clock.now() }).execute(),
+    )
+    await rig.clock.advance(3 * dayMs)
+    t.equal(await holdOverdueRuns(rig), 1)
+    await passing(rig.clock, releaseRuns(rig, { accountId: rig.accountId }, 'shift'))
+    await rig.pass(dayMs / 2 - hourMs)
+    t.equal((await rig.mails()).length, 0)
+    await rig.pass(2 * hourMs)
+    t.equal((await rig.mails()).length, 1)
+  },
+)
+
 t.test('runs held for no reason are counted apart from those for the text null', async (t) => {
   const rig = await openEngine(t)
   await rig.enabled(steps)

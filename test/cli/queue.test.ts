@@ -1,8 +1,11 @@
+import { appendFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { controlSocket } from '../../src/app/files.js'
 import { suspend } from '../../src/billing/index.js'
 import { enqueue, restoredReason } from '../../src/deliveries/index.js'
+import { endOrders } from '../../src/outbound/index.js'
 import { queueClass } from '../../src/store/index.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { openTestStore } from '../support/store.js'
@@ -353,6 +356,43 @@ t.test('a running appliance takes what its operator does', async (t) => {
   const { status } = await posthorn.call('DELETE', `/v1/emails/${cancelled}/cancel`)
   t.equal(status, 200, 'what is held can still be cancelled')
   t.same(await cli('queue', 'held'), { deliveries: [], campaigns: [], runs: [], webhooks: [] })
+})
+
+t.test('mail that leaves from another pool says so, before its next attempt too', async (t) => {
+  const { data, run, json, ids, store, accountId } = await openQueue(t, [
+    { to: 'ada@one.test', attempts: 1, dueInMs: hourMs, reply: '421 4.7.0 later' },
+    { to: 'bob@two.test', class: 'campaign', dueInMs: hourMs },
+  ])
+  appendFileSync(
+    join(data, 'posthorn.toml'),
+    `[dns.static."one.test"]
+mx = [{ preference = 1, exchange = "aspmx.l.google.com" }]
+[dns.static."aspmx.l.google.com"]
+a = ["8.8.4.4"]
+[outbound.pools.spare]
+sources = [{ addresses = ["192.0.2.9"] }]
+`,
+  )
+  const [one = '', two = ''] = ids
+  const move = async (site: string, ...of: string[]) =>
+    await json('site', 'move', site, '--pool', 'spare', '--for', '1h', '--why', 'blocked', ...of)
+  const moved = async (id: string) =>
+    (await json<{ moved: unknown }[]>('queue', 'show', id)).map((one) => one.moved)
+  t.same([await moved(one), await moved(two)], [[null], [null]])
+  await move('google')
+  t.match(
+    (await run('queue', 'show', one)).stdout,
+    /\nMoved +Mail to google leaves from the pool spare until .*: blocked\n/,
+  )
+  t.same(await moved(two), [null], 'a domain without mail servers is at no site')
+  await move('two.test', '--class', 'transactional')
+  t.same(await moved(two), [null], 'of another class')
+  await move('two.test', '--account', 'City')
+  t.match(await moved(two), [{ order: 'pool', pool: 'spare', site: 'two.test', accountId }])
+  t.match((await run('site', 'list')).stdout, /two\.test +from spare +City /, 'by its name')
+  const now = Date.now()
+  await store.write((tx) => endOrders(tx, { site: 'google' }, now))
+  t.same(await moved(one), [null])
 })
 
 t.test('webhooks that a restore has set aside are named with what sends them', async (t) => {

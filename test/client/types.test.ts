@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
+import { Posthorn } from '../../src/client/index.js'
 import { type Document, makeClientTypes } from '../../src/openapi/index.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { makeTempDir } from '../support/store.js'
@@ -18,6 +19,20 @@ t.test('the types are those of the document that this build serves', async (t) =
     Object.keys(known).map((method) => `${method.toUpperCase()} ${path}`),
   )
   t.same(Object.keys(methods).sort(), operations.sort(), 'each operation has one method')
+})
+
+t.test('the README names each method', async (t) => {
+  const posthorn = new Posthorn({ url: 'http://posthorn.test', apiKey: 'ph_x' })
+  const namesOf = (of: object): string[] =>
+    Object.entries(of).flatMap(([name, one]) =>
+      typeof one === 'object' ? namesOf(one).map((own) => `${name}.${own}`) : [name],
+    )
+  const rows = readFileSync('src/client/README.md', 'utf8').matchAll(/^\| `(\w+)` \| (`.+) \|$/gm)
+  const named = [...rows].flatMap(([, group, cell = '']) =>
+    [...cell.matchAll(/`([\w.]+)`/g)].map(([, name]) => `${group}.${name}`),
+  )
+  const apart = ['plans.list']
+  t.same([...named, ...apart].sort(), namesOf(posthorn).sort())
 })
 
 interface Examples {

@@ -112,6 +112,22 @@ t.test('a change of the queue is of those that were counted, and of no others', 
   t.match(refused.text, '<h1>Fail 2 deliveries', 'with the count that it is about')
 })
 
+t.test('a delivery that leaves from another pool says which', async (t) => {
+  const posthorn = await startPosthorn(t, {
+    env: { POSTHORN_OUTBOUND_ROUTE: 'direct' },
+    settings: { outbound: { pools: { spare: { sources: [{ addresses: ['127.0.0.9'] }] } } } },
+  })
+  const operator = await logIn(posthorn, posthorn.accountId, 'operator')
+  const path = `/operator/queue/${await addWaiting(posthorn)}`
+  t.notMatch((await operator.get(path)).text, 'leaves from the pool')
+  const order = { site: 'slow.test', pool: 'spare', lasts: '2h', why: 'we are blocked there' }
+  t.equal((await operator.post('/operator/sites/order', order)).status, 303)
+  t.match(
+    (await operator.get(path)).text,
+    /Mail to slow\.test leaves from the pool spare until .*: we are blocked there\. /,
+  )
+})
+
 t.test('what is failed is ended for the sender, with the reason in its reply', async (t) => {
   const scheduledAt = new Date(Date.now() + 86_400_000).toISOString()
   const { json } = await posthorn.send({

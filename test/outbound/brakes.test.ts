@@ -20,6 +20,9 @@ import { openLoop } from '../support/loop.js'
 import { leased, type OutboundRig, outboundRig } from '../support/outbound.js'
 import { fakeResolver } from '../support/resolver.js'
 
+// On a machine that may have other work.
+t.setTimeout(120_000)
+
 const minuteMs = 60_000
 const hosts = { grand: '127.0.1.1', other: '127.0.1.2' }
 const block =
@@ -85,18 +88,23 @@ async function world(
     },
     copies: () => grand.messages.map(({ raw }) => raw),
     offered: (by) => offers.filter((from) => by === undefined || from === by).length,
-    async pass(minutes, stepMs = 10_000) {
-      for (let left = minutes * minuteMs; left > 0; left -= stepMs) {
-        await clock.advance(stepMs)
-        for (let turn = 0; turn < 2; turn++) {
-          await new Promise((resolve) => setImmediate(resolve))
-          await rig.store.write(async () => {})
-        }
-        await rig.eventually(async () => (await leased(rig)) === 0)
-      }
-    },
+    ...passing(rig, clock),
   }
 }
+
+/** Lets minutes pass, step by step; each step ends what is under way. */
+const passing = (rig: OutboundRig, clock: FakeClock): Pick<World, 'pass'> => ({
+  async pass(minutes, stepMs = 10_000) {
+    for (let left = minutes * minuteMs; left > 0; left -= stepMs) {
+      await clock.advance(stepMs)
+      for (let turn = 0; turn < 2; turn++) {
+        await new Promise((resolve) => setImmediate(resolve))
+        await rig.store.write(async () => {})
+      }
+      await rig.eventually(async () => (await leased(rig)) === 0)
+    }
+  },
+})
 
 const statesOf = async ({ store }: OutboundRig, site: string) => {
   const rows = await store.read
@@ -182,6 +190,44 @@ t.test('a provider that blocks for two hours', async (t) => {
   t.ok((states.delivered ?? 0) > all - 15, `${JSON.stringify(states)} of ${all}`)
   t.same(await told(rig), [])
 })
+
+t.test(
+  'a provider of the simulator shows the brake by hand, and no other site of it',
+  async (t) => {
+    const clock = new FakeClock()
+    const short = 'brake_step_minutes = 3\nbrake_wait_minutes = 4\n'
+    const rig = await outboundRig(t, {
+      clock,
+      stopped: true,
+      shaping: `[domains."defers-20m.simulator.posthorn.test"]\n${short}`,
+    })
+    const plans = loadPlans(packageFile('config/plans.toml'))
+    await rig.store.write((tx) =>
+      setMarketingPlan(tx, rig.accountId, plans.marketing.at(-1) ?? null),
+    )
+    const to = (name: string, domain: string) => `${name}@${domain}simulator.posthorn.test`
+    for (let i = 0; i < 32; i++) {
+      await rig.send({ to: to(`c${i}`, 'defers-20m.'), type: 'marketing' })
+    }
+    for (const name of ['full+1', 'deferred+1']) await rig.send({ to: to(name, '') })
+    await rig.start()
+    const { pass } = passing(rig, clock)
+    await pass(1)
+    t.match(await openBrakes(rig.store.read), [
+      { site: 'simulator defers-20m', percent: 10, step_ms: 180_000 },
+    ])
+    const lane = 'defers-20m.simulator.posthorn.test'
+    for (let i = 0; i < 10; i++) {
+      await rig.send({ to: to(`late${i}`, 'defers-20m.'), type: 'marketing' })
+    }
+    const gate = () => rig.gateOf({ lane, class: queueClass.campaign, accountId: rig.accountId })
+    await rig.eventually(() => gate()?.gate === 'brake')
+    t.match(await told(rig), [
+      /^To simulator defers-20m from the pool default campaign mail goes at/,
+    ])
+    t.same(rig.resolver.questions, [], 'nothing was looked up')
+  },
+)
 
 t.test(
   'a provider that blocks one address of a pool does not get the rest by the others',

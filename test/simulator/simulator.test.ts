@@ -42,6 +42,27 @@ t.test('deferred@ is taken at the third try, each mail for itself', async (t) =>
   }
 })
 
+t.test('anybody at defers-30m. is put off for half an hour, then taken', async (t) => {
+  const clock = new FakeClock()
+  const rig = await outboundRig(t, { clock })
+  const of = (name: string) => `${name}@defers-30m.simulator.posthorn.test`
+  const id = await rig.send({ to: of('ann') })
+  const tried = (times: number) =>
+    rig.until(id, ({ recipients }) => recipients[0]?.attempts === times)
+  t.match((await tried(1)).recipients, [{ reply: /^451 4\.3\.2 .*takes no mail for defers-30m/ }])
+  for (const [times, waitMs] of [
+    [2, 400_000],
+    [3, 800_000],
+  ] as const) {
+    await clock.advance(waitMs)
+    await tried(times)
+  }
+  await clock.advance(1_500_000)
+  await rig.becomes(id, 'delivered')
+  await rig.becomes(await rig.send({ to: of('bob') }), 'delivered')
+  t.same(rig.resolver.questions, [], 'nothing was looked up')
+})
+
 t.test('slow@ takes ten seconds', async (t) => {
   const clock = new FakeClock()
   const rig = await outboundRig(t, { clock })
@@ -84,6 +105,8 @@ t.test('what was delivered may come back: a bounce, a complaint', async (t) => {
 t.test('only its own domain is the simulator’s', (t) => {
   t.equal(behaviourOf('bounced@example.com'), undefined)
   t.equal(behaviourOf('bounced@x.simulator.posthorn.test'), undefined)
+  t.equal(behaviourOf('a@defers-2w.simulator.posthorn.test'), undefined)
+  t.match(behaviourOf('a@Defers-2h.simulator.posthorn.test'), { forMs: 7_200_000 })
   t.match(behaviourOf('bounced@SIMULATOR.posthorn.test'), { kind: 'refuse' })
   t.match(behaviourOf('constructor@simulator.posthorn.test'), { reply: /^550/ })
   t.end()

@@ -101,6 +101,9 @@ t.test('the rest of a flood to strangers is held, known recipients get theirs', 
       decision: null,
     },
   ])
+  const { stdout: open } = await runCli(['surge', 'list', '--data', posthorn.dataDir], { env })
+  t.match(open, / Test .*Shop 127\.0\.0\.1 +no$/m, 'whose it is, by their name')
+  t.notMatch(open, posthorn.accountId)
   const summary = await summarise(posthorn.store.read, {}, { now: clock.now(), lanes: 1 })
   t.match(summary, { classes: [{ held: 12 }] })
 })

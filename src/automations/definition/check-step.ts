@@ -10,6 +10,7 @@ import {
   rule,
   structOf,
   timeOfDay,
+  uuidForm,
   weekdays,
   zoneName,
 } from '../../fields/index.js'
@@ -32,7 +33,6 @@ import { pathFault, RuleTree } from './rule-tree.js'
 // Ten years: as good as never again, for which there is "once".
 const maxReentryMs = 3_650 * dayMs
 const maxBranches = 20
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 // Control characters, and the two line separators of Unicode.
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
@@ -256,7 +256,7 @@ const Mail = type({
     ),
   ),
   type: optional(words('marketing', 'transactional')),
-  topicId: optional(textWith('the id of a topic', (id) => uuid.test(id))),
+  topicId: optional(textWith('the id of a topic', (id) => uuidForm.test(id))),
   templateVersion: optional(
     numberWith('the number of a version', (number) => Number.isInteger(number) && number > 0),
   ),

@@ -19,6 +19,8 @@ export interface FaultPart {
   /** Names that its words have in them. */
   names?: readonly string[]
   most?: number | undefined
+  /** How many conditions before this one name the list, segment or form of the event: forms ask for that elsewhere. */
+  placesBefore?: number
 }
 
 /** What may be wrong, but for what the place says, and for conditions (`ruleFaultCodes`). */

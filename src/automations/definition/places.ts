@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json/index.js'
+import { isJsonObject, type JsonObject } from '../../json/index.js'
 import type { Comparison, Rule } from '../../rules/index.js'
 import type { AutomationDefinition } from './definition.js'
 
@@ -14,11 +14,22 @@ export const placeFields: Readonly<Record<string, string>> = {
 export type Crowd = { listId: string } | { segmentId: string }
 
 /** Whether a part of a filter names the list, segment or form that is meant. */
-export const isPlace = (rule: Rule): rule is Comparison & { value: string } =>
+export const isPlace = (
+  rule: Rule | Record<string, unknown>,
+): rule is Comparison & { value: string } =>
   'field' in rule &&
   rule.operator === 'eq' &&
   typeof rule.value === 'string' &&
   Object.values(placeFields).some((name) => rule.field === `event.${name}`)
+
+/** How many parts before the one at `path` (`filter`, `all`, 1, …) of a config name its list, segment or form. */
+export function placesBefore(config: unknown, path: readonly string[]): number {
+  const [filter, all, at] = path
+  const rule = filter === 'filter' && isJsonObject(config) ? config.filter : undefined
+  if (all !== 'all' || !isJsonObject(rule) || !Array.isArray(rule.all)) return 0
+  const before: readonly unknown[] = rule.all.slice(0, Number(at))
+  return before.filter((one) => isJsonObject(one) && isPlace(one)).length
+}
 
 /** The list, segment or form that a filter names; empty for any. */
 export function placeIn(filter: Rule | undefined): string {

@@ -25,6 +25,7 @@ import {
 import { coded, type StepFault } from './fault.js'
 import { checkGraph, shown } from './graph.js'
 import { checkPaths } from './paths.js'
+import { placesBefore } from './places.js'
 import { RuleTree } from './rule-tree.js'
 import { stepName } from './step-name.js'
 
@@ -92,7 +93,8 @@ function held<T>(
       const place = `${outer}${within}`.replace(/^\./, '') || name
       const { code, name: of, most } = reason ?? {}
       const names = of === undefined ? [] : [of]
-      const is = { code, place: path, says: message, names, most }
+      const before = placesBefore(value, path)
+      const is = { code, place: path, says: message, names, most, placesBefore: before }
       faults.push({ key, error: `${place}: ${message}`, is })
     }
     return undefined

@@ -65,21 +65,23 @@ export async function holdRestoredRuns(deps: HoldDeps, reason: string): Promise<
 
 /**
  * Runs that were overdue when the appliance had slept or was restored are held and not taken at once: a copy of last
- * month's database must not mail last month's sequences. The hold counts from the last event that the database knows
- * of, as nothing happened after that.
+ * month's database must not mail last month's sequences. The hold counts from the last sign of life that the database
+ * has, as nothing happened after that.
  */
 async function holdDue(
   { store, clock }: HoldDeps,
   { before, reason }: { before: number; reason: string },
 ): Promise<number> {
   const now = clock.now()
-  // The last thing that happened before the database stood still.
-  const { last } = await store.read
-    .selectFrom('automation_events')
-    .select((eb) => eb.fn.max('at').as('last'))
-    .executeTakeFirstOrThrow()
-  // No later than now: the clock may have been set back since that event.
-  const since = Math.min(now, last ?? now)
+  // Signs of life are written once in a while, and events may have come after the last one.
+  const lasts = await store.read
+    .selectFrom('appliance')
+    .select((eb) => eb.fn.max('alive_at').as('last'))
+    .unionAll(store.read.selectFrom('automation_events').select((eb) => eb.fn.max('at').as('last')))
+    .execute()
+  const last = Math.max(...lasts.map((row) => row.last ?? 0))
+  // No later than now: the clock may have been set back since then.
+  const since = last === 0 ? now : Math.min(now, last)
   let held = 0
   for (const accountId of await accountsWithRuns(store.read)) {
     for (;;) {

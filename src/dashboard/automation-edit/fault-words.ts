@@ -10,7 +10,7 @@ export function faultWords({ error, is }: StepFault, called: (key: string) => st
 }
 
 /** What is wrong with a condition, and with which one; undefined where the fault is about no condition. */
-function conditionFault({ code, place, says, most }: FaultPart): string | undefined {
+function conditionFault({ code, place, says, most, placesBefore }: FaultPart): string | undefined {
   const known = ruleFaultCodes.find((one) => one === code)
   const isInRule = place.includes('filter') || place.some((one) => groups.includes(one))
   if (known === undefined && (!isInRule || code !== undefined)) return undefined
@@ -19,16 +19,17 @@ function conditionFault({ code, place, says, most }: FaultPart): string | undefi
     code: known satisfies RuleFaultCode | undefined,
     most,
   })
-  const numbers = numbersOf(place)
+  const numbers = numbersOf(place, placesBefore)
   const where = numbers.length === 0 ? 'Conditions' : `Condition ${numbers.join('.')}`
   return `${where}: ${plain.replace(/\.$/, '')}.`
 }
 
 const groups: readonly string[] = ['all', 'any', 'not']
 
-/** The number of the condition, and of its group, from 1 on. */
-function numbersOf(place: readonly string[]): number[] {
+/** The number of the condition, and of its group, from 1 on, as the card shows them. */
+function numbersOf(place: readonly string[], placesBefore = 0): number[] {
   // A number before the rule is that of the event that ends runs, and does not count.
   const rule = place.slice(place.indexOf('filter') + 1)
-  return rule.filter((one) => /^\d+$/.test(one)).map((one) => Number(one) + 1)
+  const numbers = rule.filter((one) => /^\d+$/.test(one)).map((one) => Number(one) + 1)
+  return numbers.map((one, index) => (index === 0 ? one - placesBefore : one))
 }

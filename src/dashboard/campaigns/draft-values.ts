@@ -1,6 +1,6 @@
 import { type Broadcast, htmlOf } from '../../broadcasts/index.js'
 import { localTime } from '../../clock/index.js'
-import { type Read, readExtras } from '../../store/index.js'
+import { type Read, readExtras, wholeExtras } from '../../store/index.js'
 import type { Template } from '../../templates/index.js'
 import { firstHtml } from './begin.js'
 import { usualSender } from './senders.js'
@@ -47,7 +47,7 @@ export async function keptValues(
       scheduledAt: '',
     }
   }
-  const { replyTo = [] } = readExtras(draft.extras) ?? {}
+  const { replyTo } = wholeExtras(readExtras(draft.extras))
   return {
     name: draft.name ?? '',
     subject: draft.subject,

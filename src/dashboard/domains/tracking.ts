@@ -1,7 +1,13 @@
 import { enums, string, type } from 'superstruct'
 import { auditOf } from '../../contract/index.js'
 import * as operations from '../../domains/contract.js'
-import { type Domain, setTrackingHost } from '../../domains/index.js'
+import {
+  choiceOf,
+  type Domain,
+  flagOf,
+  setTrackingHost,
+  switchChoices,
+} from '../../domains/index.js'
 import { type OwnSwitches, setSwitches } from '../../tracking/index.js'
 import { type PageAnswer, redirect } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
@@ -24,9 +30,7 @@ const choices = [
   { value: 'on', label: 'On' },
   { value: 'off', label: 'Off' },
 ]
-// null: neither on nor off; the account decides.
-const flags = { on: true, off: false, default: null } as const
-const Choice = enums(['default', 'on', 'off'])
+const Choice = enums(switchChoices)
 const TrackingForm = type({ trackOpens: Choice, trackClicks: Choice, trackingHost: string() })
 
 /** How a domain's mail is tracked: its own switches, where it has any. */
@@ -37,8 +41,6 @@ export const trackingView = (domain: Domain, own: OwnSwitches): TrackingView => 
   clicks: choiceOf(own.clicks),
   choices,
 })
-
-const choiceOf = (flag: boolean | null) => (flag === null ? 'default' : flag ? 'on' : 'off')
 
 /** Whether opens and clicks of a domain's mail are recorded, and which host its links use. */
 export function switchPages(
@@ -57,7 +59,7 @@ export function switchPages(
       await setTrackingHost({ store }, account.id, name, host === '' ? null : host)
     }
     const { trackOpens, trackClicks } = form
-    const switches = { opens: flags[trackOpens], clicks: flags[trackClicks] }
+    const switches = { opens: flagOf(trackOpens), clicks: flagOf(trackClicks) }
     await setSwitches({ store }, { domainId }, switches)
     const audit = auditOf(operations.updateDomain, { target: name, detail: { ...form } })
     return redirect(`${base}/domains/${name}`, { flash: 'Saved', audit })

@@ -1,7 +1,7 @@
 import { isoTime } from '../../clock/index.js'
 import { type EmailFilter, filterFields, filterOf } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
-import { check, ShapeError, structOf, type TypeOf, table } from '../../fields/index.js'
+import { check, ShapeError, structOf, type TypeOf, table, uuidForm } from '../../fields/index.js'
 import { parseMailbox } from '../../mime/index.js'
 import { ranges } from '../shell/time-ranges.js'
 
@@ -23,7 +23,6 @@ export interface Wanted {
 }
 
 const names = Object.keys(filterFields) as (keyof Given)[]
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** The filter that an address asks for. If something is wrong with it, the page says so and searches nothing. */
 export function wantedOf(query: URLSearchParams, now: number): Wanted {
@@ -40,7 +39,7 @@ export function wantedOf(query: URLSearchParams, now: number): Wanted {
   const wanted = { given, search, range: range.value }
   try {
     const filter = { ...filterOf(check(given, structOf(fields))), text: freeText(search) }
-    const mailId = uuid.test(search) ? search.toLowerCase() : undefined
+    const mailId = uuidForm.test(search) ? search.toLowerCase() : undefined
     return { ...wanted, filter, mailId, fault: undefined }
   } catch (error) {
     return { ...wanted, filter: {}, mailId: undefined, fault: faultIn(error) }
@@ -49,15 +48,15 @@ export function wantedOf(query: URLSearchParams, now: number): Wanted {
 
 /** A text that is neither an id nor a whole address: the beginning of an address, or words of a subject. */
 const freeText = (text: string) =>
-  text === '' || uuid.test(text) || 'to' in searched(text) || 'messageId' in searched(text)
+  text === '' || uuidForm.test(text) || 'to' in searched(text) || 'messageId' in searched(text)
     ? undefined
     : text
 
 /** One field finds what people have at hand: an address, a mail's id or its Message-ID. */
 function searched(text: string): Given {
-  if (text === '' || uuid.test(text)) return {}
+  if (text === '' || uuidForm.test(text)) return {}
   // Our Message-IDs begin with the mail's UUID; others stand in angle brackets.
-  const isMessageId = /^<[^<>]+>$/.test(text) || uuid.test(text.slice(0, text.indexOf('@')))
+  const isMessageId = /^<[^<>]+>$/.test(text) || uuidForm.test(text.slice(0, text.indexOf('@')))
   if (isMessageId) return { messageId: text }
   return parseMailbox(text) === undefined ? {} : { to: text }
 }

@@ -5,8 +5,9 @@ import {
   readTranscripts,
   type WaitingDelivery,
 } from '../../deliveries/index.js'
-import { type EmailRecord, readEmail } from '../../emails/index.js'
+import { type EmailRecord, givenFacts, readEmail } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
+import { uuidForm } from '../../fields/index.js'
 import { receivedAnswer } from '../../receiving/index.js'
 import type { Read } from '../../store/index.js'
 import { suppressionsAmong } from '../../suppression/index.js'
@@ -170,32 +171,24 @@ export function headOf(email: EmailRecord, { base }: Visit, here: string): MailH
 
 /** The id of the mail that an address names; throws a 404 for anything that is not an id. */
 export function mailIdOf({ params }: Pick<Visit, 'params'>): string {
-  const id = (params.id ?? '').toLowerCase()
-  if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) return id
+  const { id = '' } = params
+  if (uuidForm.test(id)) return id.toLowerCase()
   throw new ApiError('not_found', 'The account has no email with this id')
 }
 
 /** Names and values above the timeline; what a mail does not have is left out. */
 function factsOf(email: EmailRecord): MailView['facts'] {
-  const facts: [string, string | readonly string[] | null][] = [
-    ['From', email.from],
-    ['To', email.to],
-    ['Cc', email.cc],
-    ['Bcc', email.bcc],
-    ['Reply-To', email.replyTo],
+  const facts: [string, string | null][] = [
+    ...givenFacts(email),
     ['Message-ID', email.messageId],
     ['Way', email.provider === 'failover' ? 'By a smart host of the failover' : null],
     ['Type', email.type],
     ['Template', email.template],
-    ['Tags', email.tags.map(({ name, value }) => `${name}:${value}`)],
-    ['Attachments', email.attachments.map(({ filename }) => filename)],
+    ['Attachments', email.attachments.map(({ filename }) => filename).join(', ')],
     ['Opens by people', email.opensCount === 0 ? null : String(email.opensCount)],
     ['Clicks by people', email.clicksCount === 0 ? null : String(email.clicksCount)],
   ]
-  return facts.flatMap(([label, given]) => {
-    const value = Array.isArray(given) ? given.join(', ') : String(given ?? '')
-    return value === '' ? [] : [{ label, value }]
-  })
+  return facts.flatMap(([label, value]) => (value ? [{ label, value }] : []))
 }
 
 /** A recipient's row, with what is known of its delivery. */

@@ -1,3 +1,4 @@
+import { uuidForm } from '../../fields/index.js'
 import { countMessages, listMessages, type SandboxSummary } from '../../sandbox/index.js'
 import { pageOf } from '../../store/index.js'
 import { listed, type Moment, moment, plural, shortly } from '../format.js'
@@ -35,7 +36,6 @@ interface TestInboxRow {
 
 const pageSize = 50
 const maxSearch = 200
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** What the account's test keys have sent, the newest first. */
 export async function listPage(
@@ -46,7 +46,7 @@ export async function listPage(
   const path = `${base}/inbox`
   const search = (query.get('q') ?? '').trim().slice(0, maxSearch)
   const given = query.get('emailId') ?? ''
-  const emailId = uuid.test(given) ? given.toLowerCase() : undefined
+  const emailId = uuidForm.test(given) ? given.toLowerCase() : undefined
   const filters = { q: search, emailId }
   const { rows, ...beside } = await listOf({ path, query, filters }, async (after) => {
     const before = messageId(after ?? '')

@@ -4,6 +4,7 @@ import { dayMs, utcTime } from '../../clock/index.js'
 import { listDomains } from '../../domains/index.js'
 import { ApiError } from '../../errors/index.js'
 import {
+  actionWords,
   rateOf,
   readAudit,
   readHours,
@@ -168,7 +169,7 @@ async function ratesPage(deps: OperatorPageDeps, visit: OperatorVisit) {
     })),
     history: history.map(({ at, action, reason, who, note, totals }) => ({
       at,
-      action: actionWords[action],
+      action: actionWords(action),
       reason,
       who,
       note: note ?? '',
@@ -177,13 +178,6 @@ async function ratesPage(deps: OperatorPageDeps, visit: OperatorVisit) {
   }
   return page('operator/account-rates', view, { title: `Rates of ${head.name}` })
 }
-
-const actionWords = {
-  warned: 'warned',
-  marketing_paused: 'marketing paused',
-  paused: 'paused',
-  cleared: 'cleared',
-} as const
 
 // How many points a page has room for.
 const mostPoints = 60

@@ -71,10 +71,7 @@ async function heldPage({ store: { read } }: OperatorPageDeps, { query, now, may
       why: held?.reason ?? '',
     })),
     ...beside,
-    surges: surges.map((surge) => ({
-      ...surgeView(surge, now),
-      account: names.get(surge.accountId) ?? surge.accountId,
-    })),
+    surges: surges.map((surge) => ({ ...surgeView(surge, now), account: surge.accountName })),
     campaigns: campaigns.slice(0, perPage).map((one) => ({
       id: one.id,
       accountId: one.account_id,

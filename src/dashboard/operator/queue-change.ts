@@ -36,26 +36,22 @@ const Change = object({
   reason: string(),
 })
 
-/** What the page says before and after. */
-const words: Record<QueueChangeName, { does: string; done: string; button: string }> = {
+/** What the page says before. */
+const words: Record<QueueChangeName, { does: string; button: string }> = {
   retry: {
     does: 'They are tried at once instead of at their next time. What was never tried keeps its time. At a suspended site one message tries it, and the others follow if it gets through.',
-    done: 'due now',
     button: 'Try them now',
   },
   hold: {
     does: 'They wait until somebody releases them. Mail that is accepted later is not held.',
-    done: 'held',
     button: 'Hold them',
   },
   release: {
     does: 'They leave as mail, which cannot be taken back.',
-    done: 'released',
     button: 'Release them',
   },
   fail: {
     does: 'They are never sent, and their senders are told so. This cannot be undone.',
-    done: 'ended as failed',
     button: 'End them as failed',
   },
 }
@@ -162,18 +158,19 @@ async function applied(
   // Searched anew, because some may have left since they were counted.
   const { ids } = await lookForWaiting(deps.store.read, filter)
   const chosen = ids.filter((one) => one <= upTo).slice(0, most)
-  const { changed, inFlight, seen, retried } = await changeWaiting(
+  const { changed, inFlight, unchanged, retried } = await changeWaiting(
     deps,
     name,
     { ids: chosen },
     { reason, land: deps.land },
   )
   if (retried.length > 0) deps.running.retry(retried)
-  const others = seen - changed - inFlight
   const said = [
-    `${changed.toLocaleString('en-GB')} ${changed === 1 ? 'delivery is' : 'deliveries are'} ${words[name].done}`,
+    `${changed.toLocaleString('en-GB')} ${changed === 1 ? 'delivery is' : 'deliveries are'} ${queueChanges[name].done}`,
     ...(inFlight > 0 ? [`${inFlight} in flight were left alone`] : []),
-    ...(others > 0 ? [`${others} were left as they were: never tried yet, held, or gone`] : []),
+    ...(unchanged > 0
+      ? [`${unchanged} were left as they were: never tried yet, held, or gone`]
+      : []),
   ]
   const given = Object.fromEntries(Object.entries(choice).filter(([, value]) => value !== ''))
   return redirect(linkTo('/operator/queue', id === '' ? withoutHeld(choice) : {}), {

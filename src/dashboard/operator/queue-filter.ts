@@ -1,10 +1,8 @@
-import { domainToASCII } from 'node:url'
-import { findAccount } from '../../accounts/index.js'
-import { findAnyBroadcast } from '../../broadcasts/index.js'
+import { chosenDeliveries } from '../../broadcasts/index.js'
 import { dayMs } from '../../clock/index.js'
 import { classNames, type QueueFilter } from '../../deliveries/index.js'
 import { ApiError, OperatorError } from '../../errors/index.js'
-import { queueClass, type Read } from '../../store/index.js'
+import type { Read } from '../../store/index.js'
 
 /** The choice from the queue, as in the address of its page: all are texts, empty where nothing is chosen. */
 export type QueueChoice = Record<(typeof choices)[number], string>
@@ -41,41 +39,29 @@ export async function filterOf(read: Read, choice: QueueChoice, now: number): Pr
   }
 }
 
-/** The choice as ids and numbers. A name that is not found throws an `OperatorError`, as in the command. */
+/** The choice as ids and numbers. */
 async function chosenIn(read: Read, choice: QueueChoice, now: number): Promise<QueueFilter> {
-  const { domain, account, campaign, email, older, held } = choice
-  const name = classNames.find((one) => one === choice.class)
-  const age = ageMs[older]
-  return {
-    ...(email !== '' && { emailId: emailIdIn(email) }),
-    ...(account !== '' && { accountId: (await findAccount(read, account)).id }),
-    ...(campaign !== '' && { broadcastId: (await findAnyBroadcast(read, campaign)).id }),
-    ...(domain !== '' && { lane: laneIn(domain) }),
-    ...(name !== undefined && { class: queueClass[name] }),
-    ...(age !== undefined && { acceptedBefore: now - age }),
-    ...(held !== '' && { held: held === 'yes' }),
+  const { held, older } = choice
+  const by = {
+    email: choice.email || undefined,
+    account: choice.account || undefined,
+    campaign: choice.campaign || undefined,
+    domain: choice.domain || undefined,
+    class: classIn(choice),
+    olderThanMs: ageMs[older],
   }
+  const chosen = await chosenDeliveries(read, by, now)
+  return held === '' ? chosen : { ...chosen, held: held === 'yes' }
 }
+
+const classIn = (choice: QueueChoice) => classNames.find((one) => one === choice.class)
 
 /** The options of commands that make this choice. */
-export const optionsOf = ({ domain, account, campaign, email, older, ...more }: QueueChoice) => ({
-  domain,
-  account,
-  class: classNames.find((one) => one === more.class),
-  campaign,
-  email,
-  olderThan: older,
+export const optionsOf = (choice: QueueChoice) => ({
+  domain: choice.domain,
+  account: choice.account,
+  class: classIn(choice),
+  campaign: choice.campaign,
+  email: choice.email,
+  olderThan: choice.older,
 })
-
-function emailIdIn(given: string): string {
-  const id = given.toLowerCase()
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) return id
-  throw new OperatorError(`"${given}" is not the id of an email`)
-}
-
-/** RFC 5890 §2.3.2: a lane has the ASCII form of its domain. */
-function laneIn(given: string): string {
-  const lane = domainToASCII(given).toLowerCase()
-  if (lane === '') throw new OperatorError(`"${given}" is not a domain name`)
-  return lane
-}

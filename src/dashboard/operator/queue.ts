@@ -9,9 +9,11 @@ import {
   listWaiting,
   lookForWaiting,
   mostLookedAt,
+  type WaitingDelivery,
 } from '../../deliveries/index.js'
 import { readQueueClasses } from '../../doctor/index.js'
 import { ApiError } from '../../errors/index.js'
+import { queueClass } from '../../store/index.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { command } from '../shell/command-line.js'
 import { type Faults, noFaults } from '../shell/faults.js'
@@ -170,6 +172,7 @@ async function deliveryPage(deps: OperatorPageDeps, visit: OperatorVisit): Promi
       lastAttemptAt,
       scheduledAt,
       transcript: delivery.lastTranscript ?? '',
+      moved: await movedIn(deps, delivery, now),
       account: names[accountId] ?? 'Posthorn itself',
       mayChange: visit.may('operator.write'),
       ended: undefined,
@@ -190,6 +193,22 @@ async function deliveryPage(deps: OperatorPageDeps, visit: OperatorVisit): Promi
     },
     { title: `To ${past.recipient}` },
   )
+}
+
+/** By which order it leaves from another pool, in words; undefined: from its own. */
+async function movedIn(
+  { store: { read }, config: { outbound }, shapingFiles, openResolver }: OperatorPageDeps,
+  { lane, accountId, class: name }: WaitingDelivery,
+  now: number,
+): Promise<string | undefined> {
+  // Loaded here and not at the start, because it loads all of `outbound`.
+  const { loadReadableShaping, movedTo, orderInWords } = await import('../../outbound/index.js')
+  const shaping = () => loadReadableShaping(shapingFiles()).data
+  const order = await movedTo(
+    { read, now, outbound, shaping, resolver: openResolver },
+    { lane, accountId, class: queueClass[name] },
+  )
+  return order && orderInWords(order)
 }
 
 /** 16 digits are as far as a double counts exactly. */

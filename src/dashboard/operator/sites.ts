@@ -1,9 +1,11 @@
 import { domainToASCII } from 'node:url'
 import { object, string } from 'superstruct'
+import { listAccounts } from '../../accounts/index.js'
 import { dayMs, shownFor } from '../../clock/index.js'
 import { settingName } from '../../config/index.js'
-import { changeWaiting, lookForWaiting } from '../../deliveries/index.js'
+import { changeWaiting, classNameOf, laneNamed, lookForWaiting } from '../../deliveries/index.js'
 import { ApiError } from '../../errors/index.js'
+import type { QueueClass } from '../../store/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import { linkTo } from '../shell/listing.js'
@@ -33,6 +35,7 @@ export async function listPage(
   const [overview, learned] = [await running.overview(), await outbound.readLearned(store.read)]
   const sources = await outbound.warmingSources(store.read, now, config.outbound)
   const names = [...new Set(learned.map(({ site }) => site))]
+  const accounts = new Map((await listAccounts(store.read)).map(({ id, name }) => [id, name]))
   const view = {
     now,
     live: overview.sites.map(({ site, connections, limit, streams, gate, why, until }) => ({
@@ -85,6 +88,8 @@ export async function listPage(
       id: String(one.id),
       site: one.site,
       what: one.kind === 'hold' ? 'waits' : `from the pool ${one.pool}`,
+      of:
+        [accounts.get(one.account_id ?? '') ?? '', className(one.class)].join(' ').trim() || 'all',
       until: one.until,
       why: one.why,
       by: one.given_by,
@@ -92,6 +97,8 @@ export async function listPage(
   }
   return page('operator/sites', view, { title: 'Sites', wide: true })
 }
+
+const className = (of: QueueClass | null) => (of === null ? '' : classNameOf(of))
 
 // A page has no room for the thousands of sites that an appliance may learn about.
 const mostSites = 200
@@ -165,8 +172,8 @@ async function retry(
   { store, clock, land, running }: OperatorPageDeps,
   given: string,
 ): Promise<PageAnswer> {
-  const lane = domainToASCII(given.trim()).toLowerCase()
-  if (lane === '')
+  const lane = laneNamed(given)
+  if (lane === undefined)
     throw new ApiError('validation_error', `"${given}" is not a domain name`, { status: 422 })
   const { ids } = await lookForWaiting(store.read, { lane })
   const { changed } = await changeWaiting({ store, clock }, 'retry', { ids }, { reason: '-', land })

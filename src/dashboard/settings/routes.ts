@@ -11,6 +11,7 @@ import {
   setLanguage,
   setLogo,
 } from '../../accounts/index.js'
+import { choiceOf, flagOf, switchChoices } from '../../domains/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { Store } from '../../store/index.js'
 import { accountSwitches, setSwitches } from '../../tracking/index.js'
@@ -27,8 +28,7 @@ export interface SettingsDeps {
   tracking: { opens: boolean; clicks: boolean }
 }
 
-const Choice = enums(['default', 'on', 'off'])
-const flags = { default: null, on: true, off: false } as const
+const Choice = enums(switchChoices)
 
 /** An account's name, its logo, the language of what recipients read, and whether its mail is tracked. */
 export function settingsPages(pages: AccountPages, deps: SettingsDeps): void {
@@ -95,7 +95,7 @@ export function settingsPages(pages: AccountPages, deps: SettingsDeps): void {
     '/settings/tracking',
     { action: 'settings.write', form: type({ opens: Choice, clicks: Choice }), again },
     async ({ account, base, form }) => {
-      const switches = { opens: flags[form.opens], clicks: flags[form.clicks] }
+      const switches = { opens: flagOf(form.opens), clicks: flagOf(form.clicks) }
       await setSwitches(deps, { accountId: account.id }, switches)
       return back(base, 'The tracking is set, for mail from now on', 'account.tracking', form)
     },
@@ -126,8 +126,6 @@ async function showSettings(
   const logo = await logoOf(store.read, account.id)
   const own = await accountSwitches(store.read, account.id)
   const face = await accountFace(store.read, account.id)
-  // null: not chosen, so the appliance's setting counts.
-  const chosen = (flag: boolean | null) => (flag === null ? 'default' : flag ? 'on' : 'off')
   const optionsOf = (usual: boolean) => [
     { value: 'default', label: `Default (${usual ? 'on' : 'off'})` },
     { value: 'on', label: 'On' },
@@ -151,13 +149,13 @@ async function showSettings(
       {
         name: 'opens',
         label: 'Opens',
-        value: chosen(own.opens),
+        value: choiceOf(own.opens),
         hint: 'A picture of one pixel tells when a mail is looked at. Transactional mail gets it only with On.',
       },
       {
         name: 'clicks',
         label: 'Clicks',
-        value: chosen(own.clicks),
+        value: choiceOf(own.clicks),
         hint: 'Links go through this server, which counts clicks.',
       },
     ],

@@ -1,13 +1,7 @@
 import { isRecent } from '../../clock/index.js'
 import type { Egress, Relays } from '../egress/index.js'
 import { type OrdersInForce, orderInWords } from '../orders/index.js'
-import {
-  type EgressPools,
-  isDnsSite,
-  type PoolsElsewhere,
-  simulatorSite,
-  testInboxSite,
-} from '../routing/index.js'
+import { type EgressPools, isDnsSite, isInsideLane, type PoolsElsewhere } from '../routing/index.js'
 import type { Shaping, SiteName } from '../shaping/index.js'
 import { serverOf } from './connection-shares.js'
 import { openRelaySlots, openSiteSlots, smartHostsSite } from './delivery-slots.js'
@@ -35,14 +29,14 @@ export function makePathFinder(options: DestinationOptions) {
   const { poolOf, elsewhere, orders, shaping, egress, relays } = options
   return (stream: Stream, site: SiteName): PathTo => {
     const { accountId, class: of, lane } = stream
-    const { hold, pool: named } = orders.of({ lane: lane.name, accountId, class: of }, site)
+    const { hold, move } = orders.of({ lane: lane.name, accountId, class: of }, site)
     if (hold !== undefined) {
       const held = { gate: 'hold', until: hold.until, why: orderInWords(hold) } as const
       return { key: `held ${hold.id}`, site: site.key, open: () => ({ take: () => held }) }
     }
-    const wanted = (named === undefined ? undefined : poolOf.named(named)) ?? poolOf(accountId, of)
+    const wanted = (move && poolOf.named(move.pool ?? '')) ?? poolOf(accountId, of)
     // These sites stay inside, whatever the way out is.
-    const isOwn = site === simulatorSite || site === testInboxSite
+    const isOwn = isInsideLane(lane.name)
     const why = isOwn ? undefined : elsewhere.of(stream, wanted)
     if (why !== undefined) {
       const held = { gate: 'away', until: null, why } as const

@@ -8,7 +8,7 @@ import {
 } from '../admission/index.js'
 import type { Attempted, Attempts } from '../attempt/index.js'
 import type { OutboundDeps } from '../deps.js'
-import { simulatorSite, testInboxSite } from '../routing/index.js'
+import { isInsideLane } from '../routing/index.js'
 import type { Ahead } from './ahead.js'
 import type { ReachabilityRecord } from './reachability.js'
 import { makeRecorder, type Recorded } from './recorder.js'
@@ -69,7 +69,7 @@ export function makeRuns(
     if (site === undefined || stopped) return admission.withdraw(slot)
     admission.ended(slot, site)
     // The appliance's own servers say nothing about the way out.
-    if (lane.site === simulatorSite || lane.site === testInboxSite) return
+    if (isInsideLane(lane.name)) return
     reachability.note(lane.name, site, settlement?.reply ?? '', clock.now())
   }
 

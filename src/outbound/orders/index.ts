@@ -4,7 +4,8 @@
  * by itself, whichever thread runs; without an order the cost is one comparison for each stream that gets in line.
  */
 export { checkedSite } from './checked-site.js'
-export { makeOrders, type OrdersInForce, type SiteOrdersOf } from './in-force.js'
+export { makeOrders, type OrdersInForce } from './in-force.js'
+export { movedTo } from './moved-to.js'
 export {
   endOrders,
   giveOrder,

@@ -32,12 +32,11 @@ export {
   insideSites,
   isDnsSite,
   isInside,
+  isInsideLane,
   type MailRoute,
   makeRoutes,
   nowhere,
   type Routes,
   sandboxSite,
-  simulatorSite,
   siteInWords,
-  testInboxSite,
 } from './route.js'

@@ -3,7 +3,7 @@ import { isRecent } from '../../clock/index.js'
 import { ownSourceAddresses } from '../../config/index.js'
 import { testLane } from '../../deliveries/index.js'
 import { type MxHost, routeToMx } from '../../dns/index.js'
-import { simulatorDomain } from '../../simulator/index.js'
+import { isSimulated, simulatorDomain } from '../../simulator/index.js'
 import type { OutboundDeps } from '../deps.js'
 import { type Outcome, outcomeOfRoute, type TriedSoFar } from '../outcome.js'
 import type { Shaping, SiteName } from '../shaping/index.js'
@@ -39,20 +39,30 @@ const siteNamed = (key: string): SiteName => ({
 /** The built-in inbox. */
 export const sandboxSite = siteNamed('sandbox')
 /** The simulator of receivers. */
-export const simulatorSite = siteNamed('simulator')
+const simulatorSite = siteNamed('simulator')
+// A provider of the simulator is a site of its own. Unlike the others it is shaped, as it is there to be shaped.
+const providerOf = `${simulatorSite.key} `
+/** The site of a domain of the simulator; `domain` is for a table of shaping.toml. */
+const simulatedSite = (domain: string): SiteName =>
+  domain === simulatorDomain
+    ? simulatorSite
+    : { ...siteNamed(`${providerOf}${domain.slice(0, -simulatorDomain.length - 1)}`), domain }
 /** The accounts' test inboxes, where all mail of test keys goes. */
-export const testInboxSite = siteNamed('test inbox')
+const testInboxSite = siteNamed('test inbox')
 /** Domains without servers: they do not exist, have a null MX, or no server that may be connected to. */
 export const nowhere = siteNamed('nowhere')
 /** Whether the site's servers are part of the appliance. */
-export const isInside = (key: string) => insideSites.some((site) => site.key === key)
-/** The sites of the appliance's own servers; each is reached in one way only, and nothing shapes it. */
+export const isInside = (key: string) =>
+  insideSites.some((site) => site.key === key) || key.startsWith(providerOf)
+/** The sites of the appliance's own servers that nothing shapes; each is reached in one way only. */
 export const insideSites: readonly SiteName[] = [sandboxSite, simulatorSite, testInboxSite]
 
 // No host name has a blank, so that no table fits it.
 const dnsOf = 'dns of '
 /** Whether the site stands for a domain whose DNS fails. */
 export const isDnsSite = (key: string) => key.startsWith(dnsOf)
+/** Whether mail of the lane stays in the appliance in every mode. */
+export const isInsideLane = (lane: string) => lane === testLane || isSimulated(lane)
 /** A site's name as people see it. */
 export const siteInWords = (key: string) => (isDnsSite(key) ? key.slice(dnsOf.length) : key)
 
@@ -75,9 +85,9 @@ export function makeRoutes(deps: RouteDeps, shaping: Pick<Shaping, 'siteOf'>): R
       if (domain === testLane) {
         return insideRoute(testInboxSite, 'localhost', await testInbox.address())
       }
-      if (domain !== simulatorDomain) return await outside.findRoute(domain)
+      if (!isSimulated(domain)) return await outside.findRoute(domain)
       const { host, port } = await simulator.address()
-      return insideRoute(simulatorSite, simulatorDomain, { host, port })
+      return insideRoute(simulatedSite(domain), simulatorDomain, { host, port })
     },
   }
 }

@@ -44,8 +44,10 @@ export interface Shaping {
 /** What shaping needs of the thread. */
 export interface ShapingOptions extends ThreadShare {
   data: ShapingData
-  /** Keys of our own sites, which need neither shaping nor warm-up. */
+  /** Keys of our own sites that need no shaping. */
   unshaped?: readonly string[]
+  /** Whether mail to a site (by `key`) stays in the appliance: it warms no address up. */
+  isInside?: (site: string) => boolean
   clock: Clock
   random: () => number
   warmUpOf?: (source: string) => WarmUp
@@ -103,7 +105,7 @@ export function makeShaping(options: ShapingOptions): Shaping {
     const site = makeSite(isOurs ? policyInside : policies.of(name), {
       clock,
       random,
-      warmUp: isOurs ? undefined : warmUpOf?.(source),
+      warmUp: options.isInside?.(name.key) ? undefined : warmUpOf?.(source),
       onAction: onAction && ((action, accountId) => onAction(name, source, action, accountId)),
       learned: known?.learned,
       brake: isOurs ? undefined : brakeOf?.(name.key, source),

@@ -56,6 +56,20 @@ t.test('each fault of a step is said as its card calls the field', async (t) => 
       { eventName: 'x', filter: { all: [{ field: 'nothing', operator: 'eq', value: 1 }] } },
       'Condition 1: choose what it is about.',
     ],
+    [
+      // The card asks for the form elsewhere.
+      'wait_for_event',
+      {
+        eventName: '$form.confirmed',
+        filter: {
+          all: [
+            { field: 'event.formId', operator: 'eq', value: 'x' },
+            { field: 'contact.email', operator: 'contains', value: '' },
+          ],
+        },
+      },
+      'Condition 1: say what it is compared with.',
+    ],
   ] as const) {
     t.match(wordsOf(type, config), [says], JSON.stringify(config))
   }
