@@ -100,7 +100,12 @@ const simple = {
     alt: prose(
       'What it shows, for who does not see it; empty where it says nothing that the words do not',
     ),
-    width: maybe(whole('In pixels; the default is the whole width', { least: 8, most: 800 })),
+    width: maybe(
+      whole(
+        'In pixels; the default is the width of the picture where the account has it, and else the whole width',
+        { least: 8, most: 800 },
+      ),
+    ),
     link: maybe(target('Where a click leads')),
     align,
     ...frame,
