@@ -1,4 +1,4 @@
-import type { BlockType } from '../../blocks/index.js'
+import { type BlockType, maxBlocks } from '../../blocks/index.js'
 import type { Faults } from '../shell/faults.js'
 import { type FormField, field, hiddenField } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
@@ -63,7 +63,8 @@ export function blockCards({
   const isUnfolded = (card: BlockCard) =>
     isWrong(card) ||
     (unfolded?.get(card.block) ?? (isAtWork(card) || isUnfoldedByRule(card.block, count)))
-  const shows = { isClosed, isUnfolded, isNotice, removed }
+  const isFull = count >= maxBlocks
+  const shows = { isClosed, isUnfolded, isNotice, isFull, removed }
   const offers = { store, pictures, picturesPage }
   const options = { faults: asTyped(faults), change, mayWrite, ...offers, ...shows }
   const offered = html`<datalist id="${offeredId}">${pictures.map(
@@ -71,7 +72,7 @@ export function blockCards({
       html`<option value="${url}"${alt !== '' && html` data-alt="${alt}"`}>${name}</option>`,
   )}</datalist>`
   return html`<div data-cards>${rest}${offered}${hiddenField('open', open)}${hiddenField(foldsName, 'on')}${
-    mayWrite && html`<p class="hint">${rules}</p>`
+    mayWrite && html`<p class="hint">${rules}</p>${isFull && html`<p class="hint">${full}</p>`}`
   }<div class="blocks">${
     // Return in a line presses the form's first button, which must not move a block.
     mayWrite &&
@@ -86,6 +87,8 @@ const offeredId = 'offered-pictures'
 const rules =
   'In words: **bold**, *italic*, [words](https://…), {{ firstName | default: "you" }}, and an empty line between paragraphs. Colours are such as #0a5a9c.'
 
+const full = `It has ${maxBlocks} blocks or more, those in columns counted, and a mail has at most so many: remove one before you add another.`
+
 interface CardOptions
   extends Pick<
     CardsOptions,
@@ -94,6 +97,8 @@ interface CardOptions
   isClosed: (card: BlockCard) => boolean
   isUnfolded: (card: BlockCard) => boolean
   isNotice: boolean
+  /** No block can be added. */
+  isFull: boolean
   removed: RemovedCard | undefined
 }
 
@@ -171,11 +176,12 @@ function columnsOf({ place, columns }: BlockCard, options: CardOptions): Html {
 function moves({ place, first, last }: BlockCard, name: string, options: CardOptions): Html {
   return html`<p class="buttons">${!first && blockButton('up', place, 'Up', name, options.change)}${
     !last && blockButton('down', place, 'Down', name, options.change)
-  }${blockButton('copy', place, 'Duplicate', name, options.change)}${blockButton('gone', place, 'Remove', name, options.change)}</p>`
+  }${!options.isFull && blockButton('copy', place, 'Duplicate', name, options.change)}${blockButton('gone', place, 'Remove', name, options.change)}</p>`
 }
 
 /** What is added after a block, or at the top. */
-function adding(place: string, withColumns: boolean, options: CardOptions): Html {
+function adding(place: string, withColumns: boolean, options: CardOptions): Html | false {
+  if (options.isFull) return false
   const kinds = (Object.keys(blockNames) as BlockType[]).filter(
     (kind) => withColumns || kind !== 'columns',
   )

@@ -65,11 +65,14 @@ function restIn(given: string): Record<string, unknown> {
   }
 }
 
+// More than a document may have, so that what is too much is refused, and is not left out in silence.
+const mostRead = 2 * maxBlocks
+
 /** The blocks whose fields begin with `at`: `b.0.type`, `b.0.text`, `b.1.0.2.type` … */
 function blocksIn(fields: Form, at: string, unfolded: Map<TypedBlock, boolean>): TypedBlock[] {
   const blocks: TypedBlock[] = []
   const saysFolds = fields.get(foldsName) !== undefined
-  for (let place = 0; place < maxBlocks; place++) {
+  for (let place = 0; place < mostRead; place++) {
     const here = `${at}.${place}`
     const type = fields.get(`${here}.type`)
     if (!isType(type)) break
@@ -160,14 +163,17 @@ export function checkedDocument({ blocks, rest }: TypedDocument): BlockDocument 
     throw new ShapeError(
       error.parted.map((issue) => {
         const path = [fieldOf(issue.path)]
-        return isNoAddress(issue)
-          ? { ...issue, path, message: noAddress, misfit: undefined }
-          : { ...issue, path }
+        const message = isNoAddress(issue) ? noAddress : isOfAll(issue) ? tooMany : undefined
+        return message === undefined
+          ? { ...issue, path }
+          : { ...issue, path, message, misfit: undefined }
       }),
     )
   }
 }
 
+const tooMany = `A mail has at most ${maxBlocks} blocks, those in columns counted: remove some`
+const isOfAll = ({ path }: PartedIssue) => path.length === 1 && path[0] === 'blocks'
 const noAddress = 'There is none yet: choose or write an address that begins with https://'
 const isNoAddress = ({ path, misfit }: PartedIssue) =>
   path.at(-1) === 'url' && misfit?.isMissing === true

@@ -260,6 +260,24 @@ t.test('the footer says of its links what holds', async (t) => {
   t.notMatch(await page(), 'The links and your postal address')
 })
 
+t.test('a block more than a mail may have is refused, and takes none away', async (t) => {
+  const words = Array.from({ length: 200 }, (_, n) => ({ type: 'text', text: `Words ${n}` }))
+  const blocks = { version: 1, blocks: words }
+  const { id } = await call('POST', '/v1/broadcasts', { ...content, blocks, draft: true })
+  const page = `${base}/campaigns/${id}`
+  const { text } = await owner.get(page)
+  t.match(text, 'It has 200 blocks or more')
+  t.notMatch(text, /value="(?:add|copy):/)
+  t.match(text, /value="open:/)
+  // From a page that was open before.
+  const more = { ...fieldsOf(text), 'b.200.type': 'text', 'b.200.text': 'Footer' }
+  const saved = await owner.post(page, more)
+  t.match(saved, { status: 422, text: /at most 200 blocks, those in columns counted: remove some/ })
+  t.match(saved.text, 'Footer', 'it is still there to be kept')
+  const kept = await call('GET', `/v1/broadcasts/${id}`)
+  t.same(kept.broadcast?.blocks ?? kept.blocks, blocks)
+})
+
 t.test('a notice is sent by owners alone, and its links to unsubscribe are told', async (t) => {
   const dead = `${html}<p><a href="{{ unsubscribe_url }}">Leave</a></p>`
   const { id } = await call('POST', '/v1/broadcasts', { ...content, html: dead, draft: true })
