@@ -193,7 +193,7 @@ function campaignRoutes(
   broadcastRoutes(api, {
     ...sending,
     tracking: usualTracking(options.config),
-    rehearse: (accountId, id) => rehearse(rehearsing, accountId, id),
+    rehearse: (accountId, id) => rehearse(rehearsing, accountId, id, { forPeople: true }),
   })
 }
 

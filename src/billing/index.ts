@@ -48,6 +48,7 @@ export {
   giveBackCampaignMails,
   refuseCampaignMails,
 } from './quota.js'
+export { readHandedIn } from './read-handed-in.js'
 export {
   type AccountRevision,
   changedAccounts,

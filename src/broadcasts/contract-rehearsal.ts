@@ -77,7 +77,7 @@ export const rehearseBroadcast = operation('POST /v1/broadcasts/:id/rehearse', {
           heldUp: {
             site: 'google',
             gate: 'rate',
-            says: '6,000 messages a minute from each address (/etc/posthorn/shaping.toml [default])',
+            says: '6,000 messages a minute from each address',
           },
           sites: [
             {
@@ -86,7 +86,7 @@ export const rehearseBroadcast = operation('POST /v1/broadcasts/:id/rehearse', {
               mostlyDoneAt: '2026-12-24T19:50:00.000Z',
               doneAt: '2026-12-24T20:04:00.000Z',
               gate: 'rate',
-              says: '6,000 messages a minute from each address (/etc/posthorn/shaping.toml [default])',
+              says: '6,000 messages a minute from each address',
             },
           ],
           alternatives: [

@@ -6,6 +6,7 @@ import {
   findPlan,
   type Plans,
   readBilling,
+  readHandedIn,
   readUsage,
   setBillingState,
   setMarketingPlan,
@@ -76,7 +77,7 @@ export const accountBillingRows: readonly CommandRow[] = [
 
 /**
  * What the API would refuse, and why, is decided by these figures: plan, state and what is used of
- * the month and the day (both in UTC).
+ * the month, the day, and the hour and the minute where the plan limits them (all in UTC).
  */
 async function runBilling(idOrName: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
@@ -211,7 +212,12 @@ type Standing = Awaited<ReturnType<typeof standingOf>>
 async function standingOf({ store: { read }, clock }: CliDeps, plans: Plans, idOrName: string) {
   const account = await findAccount(read, idOrName)
   const { accountId: _, ...billing } = await readBilling(read, plans, account.id)
-  return { ...named(account), ...billing, usage: await readUsage(read, account.id, clock.now()) }
+  const now = clock.now()
+  const [used, lately] = [
+    await readUsage(read, account.id, now),
+    await readHandedIn(read, account.id, now),
+  ]
+  return { ...named(account), ...billing, usage: { ...used, ...lately } }
 }
 
 /** The part of an account that every answer begins with. */
@@ -230,6 +236,8 @@ function sayStanding({ name, plan, marketingPlan, usage, ...rest }: Standing): v
     Plan: plan.name,
     'This month': of(usage.monthMails, plan.monthlyLimit),
     Today: plan.dailyLimit === null ? String(usage.dayMails) : of(usage.dayMails, plan.dailyLimit),
+    ...(plan.perHour !== null && { 'This hour': of(usage.hourMails, plan.perHour) }),
+    ...(plan.perMinute !== null && { 'This minute': of(usage.minuteMails, plan.perMinute) }),
     'Marketing plan': marketingPlan?.name ?? 'none',
     ...(marketingPlan && {
       'Campaign mails': of(usage.monthCampaignMails, marketingPlan.monthlySendLimit),

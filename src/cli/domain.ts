@@ -244,9 +244,9 @@ async function rotate(deps: Settled, name: string, options: AskOptions & { now?:
   }
 }
 
-/** Which keys sign once their records are seen. */
-const rotationOf = ({ next }: Domain) =>
-  `${next.map(({ selector }) => selector).join(', ')}, once their records are seen`
+/** Which keys are to sign, and what for that has to happen. */
+const rotationOf = ({ next, name, trusted }: Domain) =>
+  `${next.map(({ selector }) => selector).join(', ')}, ${trusted ? `with 'posthorn domain verify ${name}'` : 'once their records are seen'}`
 
 /**
  * A domain cannot go while mail or a campaign waits to be sent from it: those mails could never be

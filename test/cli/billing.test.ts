@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { openTestStore } from '../support/store.js'
 import { openPlace } from './place.js'
 
 interface Standing {
@@ -44,6 +45,33 @@ t.test('plans are listed, and an own file of them is checked', async (t) => {
   const problem = /Bad plans .*\n {2}plan "Free": retention_days: -7 given, expected a whole number/
   await refused(problem, 'config', 'check')
   await refused(problem, 'plan', 'list')
+})
+
+t.test('limits of an hour and a minute are shown with what is used of them', async (t) => {
+  const { run, json, data } = await openPlace(t)
+  const installed = readFileSync('config/plans.toml', 'utf8')
+  const limits = 'name = "Growth"\nper_hour = 2_000\nper_minute = 80'
+  writeFileSync(join(data, 'plans.toml'), installed.replace('name = "Growth"', limits))
+  const { id } = await json<{ id: string }>('account', 'create', 'City')
+  t.notMatch((await run('account', 'billing', 'City')).stdout, /This hour|This minute/)
+  const store = await openTestStore(t, { dataDir: data, slot: 14 })
+  const now = Date.now()
+  // Two minutes each, as the next one may begin before the command looks.
+  const rows = [3_600_000, 60_000].flatMap((span) =>
+    [0, span].map((later) => ({
+      holder: id,
+      span,
+      at: now - (now % span) + later,
+      mails: span / 60_000,
+      fresh: null,
+    })),
+  )
+  await store.write((tx) => tx.insertInto('handed_in').values(rows).execute())
+  t.match(
+    (await run('account', 'set-plan', 'City', 'Growth')).stdout,
+    /\nThis hour +60 of 2,000\nThis minute +1 of 80\n/,
+  )
+  t.match(await json('account', 'billing', 'City'), { usage: { hourMails: 60, minuteMails: 1 } })
 })
 
 t.test('what an account may send is set and shown', async (t) => {

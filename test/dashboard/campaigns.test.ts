@@ -123,6 +123,10 @@ t.test('it is written, seen as a contact, and two people at once are told', asyn
   const other = await owner.post(draft.path, { ...form, subject: 'Mine', revision: '0' })
   t.equal(other.status, 422)
   t.match(other.text, /Somebody else has saved this draft/)
+  t.match(
+    other.text,
+    /<p>Somebody else has changed this draft since you opened it, so what you typed/,
+  )
   t.match(other.text, /name="over" value="1"[\s\S]*name="revision" value="0"/)
   const again = await owner.post(draft.path, { ...form, subject: 'Mine', revision: '0' })
   t.equal(again.status, 422, 'once more is refused too')

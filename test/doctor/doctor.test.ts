@@ -176,6 +176,24 @@ t.test('a domain that is trusted, but that nobody can verify', async (t) => {
   t.same(await states(), ['fail', 'warn'])
 })
 
+t.test(
+  'new keys of a trusted domain wait for somebody, as nobody looks at its records',
+  async (t) => {
+    const { look, store } = await doctorRig(t)
+    const rotating = { stage: 'next', verified: 0 } as const
+    await store.write((tx) =>
+      tx.updateTable('dkim_keys').set(rotating).where('algorithm', '=', 'ed25519-sha256').execute(),
+    )
+    const next = async () =>
+      (await look('dkim')).filter(({ found }) => /being replaced/.test(found))
+    t.match(await next(), [{ state: 'ok', found: /signs within minutes/ }])
+    await store.write((tx) => tx.updateTable('domains').set({ trusted: 1 }).execute())
+    t.match(await next(), [
+      { state: 'warn', found: /signs when you say so/, fix: 'posthorn domain verify shop.test' },
+    ])
+  },
+)
+
 t.test('a loopback address is no address to send from', async (t) => {
   const { look } = await doctorRig(t, {
     env: { POSTHORN_OUTBOUND_ALLOW_PRIVATE_ADDRESSES: 'false' },

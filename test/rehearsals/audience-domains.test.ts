@@ -1,9 +1,12 @@
 // Issue 'what operators and developers ask' 9: what a rehearsal says of small domains is no multiple of what is there.
 import t from 'tap'
 import { createAccount } from '../../src/accounts/index.js'
+import { loadPlans, setMarketingPlan } from '../../src/billing/index.js'
+import { packageFile } from '../../src/config/index.js'
 import { createList } from '../../src/contacts/index.js'
 import { domainShares } from '../../src/rehearsals/audience-domains.js'
 import { FakeClock } from '../support/clock.js'
+import { directTo, startPosthorn } from '../support/posthorn.js'
 import { openTestStore } from '../support/store.js'
 
 const clock = new FakeClock()
@@ -72,3 +75,18 @@ t.test(
     })
   },
 )
+
+t.test('the answer of the API names no files of the operator', async (t) => {
+  const posthorn = await startPosthorn(t, directTo({ port: 25 }))
+  const { store, accountId, call } = posthorn
+  const { marketing } = loadPlans(packageFile('config/plans.toml'))
+  await store.write((tx) => setMarketingPlan(tx, accountId, marketing.at(-1) ?? null))
+  const { id: listId } = (await call('POST', '/v1/contacts/lists', { body: { name: 'L' } })).json
+  for (let i = 0; i < 15; i++) {
+    await call('POST', `/v1/contacts/${listId}`, { body: { email: `c${i}@example.org` } })
+  }
+  const draft = { listId, from: 'a@sender.test', subject: 'x', html: '<p>x</p>', draft: true }
+  const { id } = (await call('POST', '/v1/broadcasts', { body: draft })).json
+  const { json } = await call('POST', `/v1/broadcasts/${id}/rehearse`)
+  t.match(json.sites, [{ says: /^10 connections at once from each address$/ }])
+})

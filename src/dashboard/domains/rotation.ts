@@ -47,12 +47,12 @@ export function rotatePages(
   const rotating = { action: 'domains.write', form: Rotate, sudo: true, again: show } as const
   pages.post('/domains/:name/rotate', rotating, async (visit) => {
     const { account, base, form } = visit
-    const { name } = await domainOf(deps, visit)
+    const { name, trusted } = await domainOf(deps, visit)
     const atOnce = isAtOnce(form)
     await rotateDomain(deps, account.id, name, { atOnce })
     const flash = atOnce
       ? 'The keys are replaced. Publish the new records now: before they are seen nothing is signed'
-      : 'New keys are made. Publish their records, and mail is signed with them within minutes'
+      : `New keys are made. Publish their records, and mail is signed with them ${trusted ? 'once you check them here' : 'within minutes'}`
     const audit = auditOf(operations.rotateDomain, { target: name, detail: { atOnce } })
     return redirect(`${base}/domains/${name}`, { flash, audit })
   })

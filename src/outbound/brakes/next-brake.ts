@@ -1,4 +1,4 @@
-import { isoTime } from '../../clock/index.js'
+import { utcTime } from '../../clock/index.js'
 import type { SiteBrakeRow } from '../../store/index.js'
 import { lasts, type Policy } from '../shaping/index.js'
 
@@ -83,4 +83,4 @@ const parts = { 0: 'waits', 10: 'goes at a tenth', 25: 'goes at a quarter', 50: 
 
 /** How campaign mail goes under a brake, and why; a sentence without a full stop. */
 export const brakeInWords = ({ percent, until, why }: Pick<Brake, 'percent' | 'until' | 'why'>) =>
-  `campaign mail ${parts[percent]} until ${isoTime(until)}, as ${why}; it comes back by itself in steps`
+  `campaign mail ${parts[percent]} until ${utcTime(until)}, as ${why}; it comes back by itself in steps`
