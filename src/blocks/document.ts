@@ -100,7 +100,12 @@ const simple = {
     alt: prose(
       'What it shows, for who does not see it; empty where it says nothing that the words do not',
     ),
-    width: maybe(whole('In pixels; the default is the whole width', { least: 8, most: 800 })),
+    width: maybe(
+      whole(
+        'In pixels; the default is the width of the picture where the account has it, and else the whole width',
+        { least: 8, most: 800 },
+      ),
+    ),
     link: maybe(target('Where a click leads')),
     align,
     ...frame,
@@ -210,11 +215,17 @@ const countOf = (blocks: unknown): number =>
     return sum + 1 + (Array.isArray(columns) ? columns.flat().length : 0)
   }, 0)
 
-const fits = (given: BlockDocument) =>
-  countOf(given.blocks) > maxBlocks
-    ? `Expected at most ${maxBlocks} blocks, those in columns counted`
-    : Buffer.byteLength(JSON.stringify(given)) <= maxDocumentBytes ||
-      `Expected at most ${maxDocumentBytes} bytes of JSON`
+function fits(given: BlockDocument): true | string {
+  const blocks = countOf(given.blocks)
+  if (blocks > maxBlocks) {
+    return `It has ${blocks} blocks, those in columns counted, and may have ${maxBlocks} at most`
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(given))
+  return (
+    bytes <= maxDocumentBytes ||
+    `It has ${bytes} bytes of JSON, and may have ${maxDocumentBytes} at most`
+  )
+}
 
 /** The field of a document: checked block by block, and bounded as a whole. */
 export const blockDocument: Field<BlockDocument> = field(

@@ -3,9 +3,9 @@ import { hourMs } from '../clock/index.js'
 import type { Read } from '../store/index.js'
 import { nextOfAudience } from './audience.js'
 import type { Broadcast } from './broadcast.js'
-import { audienceOf } from './dispatch-campaign.js'
 import { exactLocal, nextTime, sameByClock, spanOfOwnTime, zoneOf } from './own-time.js'
 import { opensFrom, paceOf } from './pace.js'
+import { audienceOf } from './standing.js'
 
 /** The first and the last moment (ms) at which people get a campaign. */
 export interface TimeSpan {

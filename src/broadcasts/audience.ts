@@ -96,12 +96,20 @@ export const contactsOf = prepared<{ json: string }, AudienceMember>((db, { json
 /** How many of an audience can be reached now; throws a 400 when nobody can. */
 export async function reachableNow(read: Read, audience: Audience): Promise<AudienceCount> {
   const count = await countAudience(read, audience)
-  if (count.reachable > 0) return count
-  const isList = onlyListOf(audience.whom) !== undefined
+  refuseNobody(audience, count)
+  return count
+}
+
+/** A 400 for an audience of which nobody can be reached. */
+export function refuseNobody(
+  { whom }: Pick<Audience, 'whom'>,
+  { reachable }: Pick<AudienceCount, 'reachable'>,
+): void {
+  if (reachable > 0) return
   throw new ApiError(
     'validation_error',
-    isList
-      ? 'Nobody on the list can be reached: the list is empty, or all its contacts are suppressed or have left the topic'
-      : 'Nobody of the audience can be reached: nobody is in it, or all of them are suppressed or have left the topic',
+    onlyListOf(whom) === undefined
+      ? 'Nobody of the audience can be reached: nobody is in it, or all of them are suppressed or have left the topic'
+      : 'Nobody on the list can be reached: the list is empty, or all its contacts are suppressed or have left the topic',
   )
 }

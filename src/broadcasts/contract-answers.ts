@@ -204,7 +204,7 @@ export const broadcastShapes = (): Record<string, Schema> => ({
       minimum: 0,
       maximum: 1,
       description:
-        'The chance that it is better than each of the others, by what they are measured by',
+        'The chance that it is better than all others, by what they are measured by; those of all versions are 1 together',
     },
   }),
   BroadcastVariantTest: closed({

@@ -180,7 +180,7 @@ const fields = {
         ifClose: maybe(
           oneOf(
             ['control', 'wait'],
-            'What the rest gets where no version is better than each other with a chance of 90 %: the first one, or nothing before you choose. By default `control`',
+            'What the rest gets where no version is better than all others with a chance of 90 %: the first one, or nothing before you choose. By default `control`',
           ),
         ),
       },

@@ -23,7 +23,7 @@ import { reachableNow } from './audience.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.js'
 import { type ContentInput, checkContent, contentOf, isUnwritten } from './content.js'
 import { countAudience } from './count-audience.js'
-import { begin, checkStanding } from './dispatch-campaign.js'
+import { begin } from './dispatch-campaign.js'
 import { gathering } from './gathered.js'
 import { contentWarnings } from './known-tags.js'
 import { firstTime } from './own-time.js'
@@ -36,6 +36,7 @@ import {
   type VariantsInput,
   variantsIn,
 } from './put-variants.js'
+import { checkStanding } from './standing.js'
 import { segmentsWaitedFor } from './up-to-date.js'
 import { refuseSmallTest } from './variant.js'
 import { requireWhom, type Whom, type WhomInput, whomColumns, whomIn } from './whom.js'

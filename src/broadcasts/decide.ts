@@ -2,7 +2,7 @@ import { hourMs, utcTime } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Store, Tx } from '../store/index.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.js'
-import { chanceOfBetter, type Share } from './chance.js'
+import { chancesToBeHighest, type Share } from './chance.js'
 import { keepWaiting } from './pace.js'
 import {
   endOfTest,
@@ -35,11 +35,10 @@ export function shareOf(
   return { did, of: Math.max(delivered + relayed, did) }
 }
 
-/** The chance that a version is better than the best of the others. */
-export function chanceOf(variant: Variant, all: readonly Variant[], by: VariantTest['by']): number {
-  const others = all.filter(({ key }) => key !== variant.key)
-  const own = shareOf(variant, by)
-  return Math.min(1, ...others.map((other) => chanceOfBetter(own, shareOf(other, by))))
+/** The chance of each version, by its key, that it is better than all others. */
+export function chancesOf(all: readonly Variant[], by: VariantTest['by']): Map<string, number> {
+  const chances = chancesToBeHighest(all.map((one) => shareOf(one, by)))
+  return new Map(all.map(({ key }, at) => [key, chances[at] ?? 0]))
 }
 
 /** The version that the figures choose; undefined where none is surely better, and somebody has to choose. */
@@ -52,7 +51,8 @@ function choice(
     return of === 0 ? 0 : did / of
   }
   const [best] = variants.toSorted((a, b) => rate(b) - rate(a))
-  if (best && chanceOf(best, variants, by) >= surely) return { key: best.key, decidedBy: 'figures' }
+  const chance = chancesOf(variants, by).get(best?.key ?? '') ?? 0
+  if (best && chance >= surely) return { key: best.key, decidedBy: 'figures' }
   const [control] = variants
   return ifClose === 'control' && control ? { key: control.key, decidedBy: 'close' } : undefined
 }

@@ -1,16 +1,8 @@
-import {
-  type AccountBilling,
-  checkSending,
-  countCampaignMails,
-  readBilling,
-  refuseCampaignMails,
-} from '../billing/index.js'
-import { verifiedSender } from '../emails/index.js'
+import { type AccountBilling, countCampaignMails } from '../billing/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { holdsPart } from '../nodes/index.js'
-import type { Read, Store, Tx } from '../store/index.js'
-import { findTopic } from '../topics/index.js'
+import type { Store, Tx } from '../store/index.js'
 import { reachableNow } from './audience.js'
 import {
   type Broadcast,
@@ -19,16 +11,15 @@ import {
   isUnfinished,
   ofFreeAccounts,
 } from './broadcast.js'
-import { copiedSubjectMark, isUnwritten } from './content.js'
-import { type AudienceCount, countAudience } from './count-audience.js'
+import type { AudienceCount } from './count-audience.js'
 import { pauseAtFault, pauseForAccount, pauseWithout } from './fault.js'
-import { mailTypeOf, refuseNotice } from './notice.js'
+import { judgeDraft, refuseUnlessDraft } from './judge-draft.js'
+import { refuseNotice } from './notice.js'
 import { firstTime } from './own-time.js'
-import { hoursToCome, untilHours, withoutTime } from './pace.js'
-import { unfinishedVersionsOf } from './put-variants.js'
-import { awaitSegments, segmentsWaitedFor } from './up-to-date.js'
+import { hoursToCome, untilHours } from './pace.js'
+import { audienceOf, type CampaignStanding, checkStanding } from './standing.js'
+import { awaitSegments } from './up-to-date.js'
 import { refuseSmallTest, variantsOf, variantTestOf } from './variant.js'
-import { type Audience, requireWhom, whomOf } from './whom.js'
 
 /**
  * Begins a campaign's dispatch: its mails count from now on, and it is expanded. Throws a 402 when
@@ -49,33 +40,6 @@ export async function begin(
     .set({ ...begun, audience, counts: JSON.stringify(counts), domain_id: domainId })
     .where('id', '=', id)
     .execute()
-}
-
-/** The state that a campaign needs for sending, in the write that makes or dispatches it. */
-export interface CampaignStanding {
-  billing: AccountBilling
-  /** If the domain was deleted and added again it has other keys. */
-  domainId: string
-}
-
-/**
- * Checked within that write, as things may have changed since the earlier check: the account may be stopped, the domain
- * or the list deleted, the topic archived. Throws as that check does; each look-up is by a key.
- */
-export async function checkStanding(
-  tx: Tx,
-  { plans }: Pick<BroadcastDeps, 'plans'>,
-  broadcast: Broadcast,
-  { draft = false } = {},
-): Promise<CampaignStanding> {
-  const { account_id: accountId, topic_id, from_header } = broadcast
-  const billing = await readBilling(tx, plans, accountId)
-  checkSending(billing, 'marketing')
-  const { domainId } = await verifiedSender(tx, accountId, from_header)
-  // Nothing can be sent on an archived topic.
-  if (topic_id !== null) await findTopic(tx, accountId, topic_id)
-  await requireWhom(tx, accountId, whomOf(broadcast), { mayBeEmpty: draft })
-  return { billing, domainId }
 }
 
 /**
@@ -155,96 +119,6 @@ const changed = (judged: Broadcast, found: Broadcast) =>
       'revision',
     ] as const
   ).some((column) => judged[column] !== found[column])
-
-/** A draft that can be sent now, to how many, and whether it waits for its segments; throws what `sendDraft` would. */
-export async function judgeDraft(
-  deps: Pick<BroadcastDeps, 'store' | 'clock' | 'plans'>,
-  accountId: string,
-  id: string,
-): Promise<{ draft: Broadcast; counts: AudienceCount; waits: boolean }> {
-  const { read } = deps.store
-  const draft = await findBroadcast(read, accountId, id)
-  refuseUnlessDraft(draft)
-  const { billing } = await checkStanding(read, deps, draft)
-  await refuseUnfinished(read, draft)
-  await refuseUnwritten(read, draft)
-  if (draft.local_zone !== null && draft.scheduled_at === null) throw withoutTime()
-  const now = deps.clock.now()
-  const { scheduled_at: given, local_zone: zone } = draft
-  const at = Math.max(given === null ? 0 : firstTime(given, zone), now)
-  // Who sends it is checked when it is sent.
-  await refuseNotice(read, draft, { at })
-  const audience = audienceOf(draft)
-  const { whom } = audience
-  // A segment's members are not known before it is up to date, and the campaign waits for that.
-  const waits = (await segmentsWaitedFor(deps, accountId, { whom, at: now })) !== undefined
-  const counts = await (waits ? countAudience : reachableNow)(read, audience)
-  if (draft.variant_test !== null) {
-    await refuseTest(read, draft, counts.reachable)
-  }
-  await refuseCampaignMails(read, billing, counts.reachable, Math.max(draft.scheduled_at ?? 0, now))
-  return { draft, counts, waits }
-}
-
-/** Everything in a draft's content that prevents sending it, all at once. */
-export async function contentRefusals(read: Read, draft: Broadcast): Promise<string[]> {
-  const found: string[] = []
-  for (const refuse of [refuseUnfinished, refuseUnwritten]) {
-    try {
-      await refuse(read, draft)
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      found.push(error.message)
-    }
-  }
-  return found
-}
-
-/** A 400 where the audience is too small for the versions. */
-async function refuseTest(read: Read, draft: Broadcast, audience: number): Promise<void> {
-  const variants = await variantsOf(read, draft.id)
-  refuseSmallTest(variantTestOf(draft), variants.length, audience)
-}
-
-/** Checked within the write too: a second click on "send" must not send twice. */
-function refuseUnlessDraft({ status }: Broadcast): void {
-  if (status === 'draft') return
-  throw new ApiError('conflict', `Only a draft can be sent; this campaign is ${status}`)
-}
-
-/** A 400 for a draft without subject or content, or with the subject with which it was copied. */
-async function refuseUnwritten(read: Read, { subject, body_id }: Broadcast): Promise<void> {
-  const { html } = await read
-    .selectFrom('bodies')
-    .select('html')
-    .where('id', '=', body_id)
-    .executeTakeFirstOrThrow()
-  if (subject.startsWith(copiedSubjectMark)) {
-    const message = `The subject still begins with ${copiedSubjectMark} write one for this campaign`
-    throw new ApiError('validation_error', message)
-  }
-  if (!isUnwritten({ subject, html: html ?? '' })) return
-  const message =
-    subject.trim() === '' ? 'The campaign has no subject yet' : 'The campaign has no content yet'
-  throw new ApiError('validation_error', message)
-}
-
-/** A 400 for a draft with unfinished blocks, its own or a version's: its stored content lacks them. */
-async function refuseUnfinished(read: Read, draft: Broadcast): Promise<void> {
-  const pages = [
-    { whose: 'its blocks', unfinished: draft.unfinished },
-    ...[...(await unfinishedVersionsOf(read, draft))].map(([key, unfinished]) => ({
-      whose: `the blocks of version ${key}`,
-      unfinished,
-    })),
-  ]
-  for (const { whose, unfinished } of pages) {
-    if (unfinished === null) continue
-    const { names } = JSON.parse(unfinished) as { names: string[] }
-    const message = `These of ${whose} are not finished: ${names.join(', ')}. Finish them where it is written, or take them out`
-    throw new ApiError('validation_error', message)
-  }
-}
 
 type DispatchDeps = Pick<BroadcastDeps, 'store' | 'clock' | 'plans'> & { log: Log }
 
@@ -361,13 +235,3 @@ export async function dueBroadcasts(
   const ours = due.filter(({ id }) => holdsPart(node, 'expand', id))
   return await ofFreeAccounts(read, ours)
 }
-
-/**
- * The audience, read again at every use (interface.md: the audience is resolved again at dispatch).
- */
-export const audienceOf = (broadcast: Broadcast): Audience => ({
-  accountId: broadcast.account_id,
-  whom: whomOf(broadcast),
-  topicId: broadcast.topic_id,
-  type: mailTypeOf(broadcast),
-})

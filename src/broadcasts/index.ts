@@ -51,13 +51,7 @@ export {
   judgeContent,
 } from './create.js'
 export { byHandWords, chooseVariant, waitsForDecision } from './decide.js'
-export {
-  audienceOf,
-  contentRefusals,
-  dispatchDue,
-  judgeDraft,
-  sendDraft,
-} from './dispatch-campaign.js'
+export { dispatchDue, sendDraft } from './dispatch-campaign.js'
 export { duplicateBroadcast } from './duplicate.js'
 export {
   campaignsDueAt,
@@ -68,6 +62,7 @@ export {
 export { followBroadcasts } from './follow.js'
 export { draftToPeople, requireRuleOfPeople } from './follow-up.js'
 export { filesOf, givenOf } from './given.js'
+export { judgeDraft, lookAtDraft } from './judge-draft.js'
 export { oddTagsOf } from './known-tags.js'
 export { erasedLeftOut, type WhyLeftOut } from './left-out.js'
 export { campaignsGot, campaignsSince } from './mailed-lately.js'
@@ -128,6 +123,7 @@ export {
   waitsForRoom,
 } from './shown.js'
 export { campaignVersions } from './shown-variants.js'
+export { audienceOf } from './standing.js'
 export {
   cancelBroadcast,
   cancelRest,

@@ -4,8 +4,8 @@ import { addressKey } from '../mime/index.js'
 import { firstUuidAt, idsIn, type Read } from '../store/index.js'
 import { type AudienceMember, nextOfAudience } from './audience.js'
 import type { Broadcast } from './broadcast.js'
-import { audienceOf } from './dispatch-campaign.js'
 import { onlyOf } from './recipients.js'
+import { audienceOf } from './standing.js'
 import { neverSent } from './stop.js'
 
 /*

@@ -2,7 +2,7 @@ import type { BlockDocument } from '../blocks/index.js'
 import { isoTime } from '../clock/index.js'
 import { type Read, storedJson } from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
-import { chanceOf, shareOf } from './decide.js'
+import { chancesOf, shareOf } from './decide.js'
 import { usualTest, type Variant, variantsOf, variantTestOf } from './variant.js'
 
 /** The shown versions, read for a campaign; one without versions costs nothing. */
@@ -16,6 +16,7 @@ export const campaignVersions = async (read: Read, broadcast: Broadcast) =>
 export function shownVariants(broadcast: Broadcast, variants: readonly Variant[]) {
   const test = variantTestOf(broadcast)
   const { by } = test ?? usualTest
+  const chances = chancesOf(variants, by)
   return {
     variants: variants.map((variant) => ({
       key: variant.key,
@@ -45,7 +46,7 @@ export function shownVariants(broadcast: Broadcast, variants: readonly Variant[]
               opened: variant.rest_opened,
               clicked: variant.rest_clicked,
             },
-      chance: Math.round(chanceOf(variant, variants, by) * 1_000) / 1_000,
+      chance: Math.round((chances.get(variant.key) ?? 0) * 1_000) / 1_000,
     })),
     variantTest: test
       ? {

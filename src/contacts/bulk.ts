@@ -23,7 +23,7 @@ import { addToTotal, contactTotal } from './total.js'
 export interface ImportedRow extends RowContact {
   /** The line of the file. */
   line: number
-  /** The row's cells, kept where a refused row is shown again. */
+  /** The row's cells, kept where a row may be shown again: it is refused, or something is noted of it. */
   cells?: string
 }
 
@@ -60,6 +60,8 @@ export interface BatchCounts {
   suppressed: number
   /** How many of the people whom it has put on the list get no mail. */
   noMail: NoMailCounts
+  /** The lines whose phone numbers cannot be read, and are kept as a field. */
+  unreadPhones: number[]
   /** The ceiling was reached before the last row. */
   full: boolean
 }
@@ -78,6 +80,7 @@ export async function addBatch(tx: Tx, batch: MemberBatch): Promise<BatchCounts>
     invalid: [],
     suppressed,
     noMail: noneWithoutMail(),
+    unreadPhones: [],
     full,
   }
   const byAddress = new Map<string, { id: string; row: ImportedRow }>()
@@ -108,11 +111,14 @@ export async function addBatch(tx: Tx, batch: MemberBatch): Promise<BatchCounts>
   await addToCount(tx, listId, members.length, now)
   counts.imported += members.length
   const joined = new Set(fresh)
+  /** Whose fields are written. */
+  const kept = new Set(newcomers)
   const joinedAddresses = [...newcomers]
   for (const { id, address, listed, broughtBy } of await knownAmong(tx, batch, others)) {
     const row = byAddress.get(address)?.row
     if (row === undefined || (listed !== null && batch.known === undefined)) counts.skipped++
     else if (await joinKnown(tx, batch, row, broughtBy === importId)) {
+      if (batch.known !== 'leave') kept.add(address)
       if (listed !== null) {
         counts.skipped++
         continue
@@ -122,6 +128,9 @@ export async function addBatch(tx: Tx, batch: MemberBatch): Promise<BatchCounts>
       joinedAddresses.push(address)
     } else counts.invalid.push(row.line)
   }
+  counts.unreadPhones = rows
+    .filter(({ unreadPhone, email }) => unreadPhone !== undefined && kept.has(addressKey(email)))
+    .map(({ line }) => line)
   counts.noMail = await countNoMail(tx, accountId, joinedAddresses)
   await markChanged(tx, accountId, [...joined])
   if (batch.follow !== undefined && joined.size > 0) {

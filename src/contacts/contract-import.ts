@@ -36,6 +36,9 @@ const importCounts = {
     description:
       'How many of those whom it has put on the list get no marketing mail, each counted once: for what the file says of them and for what was known before. `suppressed`: by hand; `erased`: they had asked to be forgotten, and get nothing before they sign up again',
   },
+  unreadPhones: count(
+    'How many rows that were taken in have a `phone` that cannot be read as a number: it is kept in the metadata, as `phone`',
+  ),
   columns: {
     type: 'array',
     maxItems: 200,
@@ -63,7 +66,16 @@ const noMail = noneWithoutMail()
 const importCutOff = {
   shape: 'ImportCutOff',
   fields: importCounts,
-  example: { imported: 400, skipped: 0, invalid: 1, refused, suppressed: 0, noMail, columns },
+  example: {
+    imported: 400,
+    skipped: 0,
+    invalid: 1,
+    refused,
+    suppressed: 0,
+    noMail,
+    unreadPhones: 0,
+    columns,
+  },
 }
 
 export const importContacts = operation('POST /v1/contacts/:listId/import', {
@@ -101,6 +113,7 @@ export const importContacts = operation('POST /v1/contacts/:listId/import', {
         refused,
         suppressed: 4,
         noMail: { unsubscribed: 3, bounced: 1, complained: 0, suppressed: 0, erased: 0 },
+        unreadPhones: 2,
         columns,
       }),
     ],
@@ -119,6 +132,7 @@ export const importContacts = operation('POST /v1/contacts/:listId/import', {
           refused: [],
           suppressed: 0,
           noMail,
+          unreadPhones: 0,
           columns,
         },
       }),
@@ -150,6 +164,7 @@ export const importContacts = operation('POST /v1/contacts/:listId/import', {
             refused,
             suppressed: 0,
             noMail,
+            unreadPhones: 0,
             columns,
           },
         },
@@ -168,6 +183,7 @@ export const importContacts = operation('POST /v1/contacts/:listId/import', {
             refused: [],
             suppressed: 0,
             noMail,
+            unreadPhones: 0,
             columns,
           },
         },

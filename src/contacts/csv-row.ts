@@ -14,6 +14,8 @@ export interface RowContact extends NewContact {
   left?: readonly (LeftMark & { note: string })[]
   /** Why nothing else of the row is kept. */
   refused?: string
+  /** The row's phone number, where it cannot be read as one. */
+  unreadPhone?: string
 }
 
 /**
@@ -85,11 +87,14 @@ function fillIn(
     }
     fields.push([name, value])
   }
-  const [rawPhone = ''] = withoutApostrophe(cell(columns.phone)).split(' ::: ')
+  const rawPhone = phoneIn(cell(columns.phone))
   if (rawPhone !== '') {
     contact.phone = toE164(rawPhone, defaultCountry)
     // A number that USSD could not find is kept for people.
-    if (contact.phone === undefined) fields.push(['phone', rawPhone])
+    if (contact.phone === undefined) {
+      contact.unreadPhone = rawPhone
+      fields.push(['phone', rawPhone])
+    }
   }
   const metadata = { ...Object.fromEntries(fields), ...own }
   if (Object.keys(metadata).length === 0) return undefined
@@ -99,6 +104,10 @@ function fillIn(
   if (mergedMetadata({}, metadata) !== undefined) return undefined
   return words.tooMuch
 }
+
+/** The phone number of a cell: the first where it has several. */
+export const phoneIn = (cell: string): string =>
+  withoutApostrophe(cell.trim()).split(' ::: ')[0] ?? ''
 
 /** A cell as a value of its field's type; undefined for anything else. */
 function fieldValue(

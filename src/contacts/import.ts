@@ -2,20 +2,19 @@ import { pause, systemClock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Tx } from '../store/index.js'
 import { makeBatchSize } from './batch-size.js'
-import { addBatch, type BatchCounts, type ImportedRow, type KnownPolicy } from './bulk.js'
+import { addBatch, type BatchCounts, type KnownPolicy } from './bulk.js'
 import { type Columns, type ColumnUse, type DescribedField, readHeader } from './columns.js'
 import type { ContactEffect } from './contact.js'
 import { type CsvBreak, readCsv } from './csv-records.js'
 import { readRow } from './csv-row.js'
 import {
-  type ImportResult,
   keepProgress,
   keptCells,
   type RefusedLine,
-  type RefusedRow,
   readProgress,
   type TaskPlace,
 } from './import-task/progress.js'
+import { progressAfter, type ReadRows } from './import-task/progress-after.js'
 import type { ContactDeps } from './list.js'
 import { requireList } from './list.js'
 import { columnsOf, type Mapping } from './mapping.js'
@@ -39,6 +38,8 @@ export interface ContactImportCounts {
    * How many of the people whom it has put on the list get no mail, because of this file or of what was known before.
    */
   noMail: NoMailCounts
+  /** Rows whose phone number cannot be read as one: it is kept as a field `phone`. */
+  unreadPhones: number
   /** What each column became. */
   columns: readonly ColumnUse[]
 }
@@ -128,8 +129,9 @@ export async function importContacts(
       const done = isEmpty ? noRows : await addBatch(tx, { ...batch, leavers, known })
       ended = done.full
       if (task !== undefined && progress !== undefined) {
-        const before = { ...progress.result, importId }
-        await keepProgress(tx, task.id, progressOf(before, done, { rows, leavers, refused, line }))
+        const before = { ...progress, result: { ...progress.result, importId } }
+        const read = { rows, leavers, refused, line }
+        await keepProgress(tx, task.id, progressAfter(before, done, read))
       }
       size.took(rows.length, clock.now() - now)
       isLost = false
@@ -155,9 +157,9 @@ export async function importContacts(
       if (done?.full && ceiling !== null) throw ceilingReached(ceiling, { ...counts })
     }
   }
-  const refuseRow = ({ line, reason, cells }: RefusedRow) => {
+  const refuseRow = (line: number, reason: string, cells: readonly string[]) => {
     refuseLine(counts, { line, reason })
-    if (task !== undefined) unwritten.refused.push({ line, reason, cells })
+    if (task !== undefined) unwritten.refused.push({ line, reason, cells: keptCells(cells) })
   }
   const breakOff = async ({ line, reason }: CsvBreak) => {
     await write()
@@ -182,12 +184,15 @@ export async function importContacts(
       if (task !== undefined && line <= task.after) continue
       unwritten.line = line
       const contact = readRow(columns, cells, { defaultCountry, words })
-      const kept = task === undefined ? '' : keptCells(cells)
-      if (typeof contact === 'string') refuseRow({ line, reason: contact, cells: kept })
+      if (typeof contact === 'string') refuseRow(line, contact, cells)
       else if (contact.refused !== undefined) {
-        refuseRow({ line, reason: contact.refused, cells: kept })
+        refuseRow(line, contact.refused, cells)
         unwritten.leavers.push({ line, ...contact })
-      } else unwritten.rows.push({ line, ...(task && { cells: kept }), ...contact })
+      } else {
+        // Rows without own fields are never shown again, so most files need no cells.
+        const isShown = task !== undefined && contact.metadata !== undefined
+        unwritten.rows.push({ line, ...(isShown && { cells: keptCells(cells) }), ...contact })
+      }
       if (lengthOf(unwritten) >= size.rows) {
         await write(maxUnderWay)
         if (ended) break
@@ -215,6 +220,7 @@ const noCounts = (): ContactImportCounts => ({
   refused: [],
   suppressed: 0,
   noMail: noneWithoutMail(),
+  unreadPhones: 0,
   columns: [],
 })
 const noRows: BatchCounts = {
@@ -223,49 +229,12 @@ const noRows: BatchCounts = {
   invalid: [],
   suppressed: 0,
   noMail: noneWithoutMail(),
+  unreadPhones: [],
   full: false,
 }
-/** What was read since the last write. */
-interface ReadRows {
-  rows: ImportedRow[]
-  leavers: ImportedRow[]
-  /** Those of a task are kept with all of their cells. */
-  refused: RefusedRow[]
-  /** The last line. */
-  line: number
-}
-
 const noneRead = (line: number): ReadRows => ({ rows: [], leavers: [], refused: [], line })
 const lengthOf = ({ rows, leavers, refused }: ReadRows) =>
   rows.length + leavers.length + refused.length
-
-/** How many rows of a batch were taken before the ceiling was reached. */
-const takenOf = ({ imported, skipped, invalid }: BatchCounts) => imported + skipped + invalid.length
-
-/** How far a task is after another batch, with its results so far. */
-function progressOf(before: ImportResult, done: BatchCounts, read: ReadRows) {
-  const { rows, leavers, line: last } = read
-  const line = done.full ? rows[takenOf(done) - 1]?.line : last
-  // Rows after the ceiling are read again when the import goes on, and count then.
-  const isBehind = (row: { line: number }) => done.full && row.line > (line ?? 0)
-  const refused = read.refused.filter((row) => !isBehind(row))
-  const leftAgain = leavers.filter((row) => isBehind(row) && (row.left ?? []).length > 0).length
-  const tooLarge = rows.filter((row) => done.invalid.includes(row.line))
-  const reason = pageRowWords.tooMuchKnown
-  const lost = tooLarge.map(({ line, cells = '[]' }) => ({ line, reason, cells }))
-  return {
-    line,
-    refused: [...refused, ...lost],
-    result: {
-      ...before,
-      imported: before.imported + done.imported,
-      skipped: before.skipped + done.skipped,
-      invalid: before.invalid + done.invalid.length + refused.length,
-      suppressed: before.suppressed + done.suppressed - leftAgain,
-      noMail: addNoMail(before.noMail ?? noneWithoutMail(), done.noMail),
-    },
-  }
-}
 
 /** The columns as somebody has named them. Throws a 400. */
 function mappedColumns({ columns }: Mapping, described?: readonly DescribedField[]): Columns {
@@ -305,6 +274,7 @@ function countBatch(counts: ContactImportCounts, done: BatchCounts, reason: stri
   counts.skipped += done.skipped
   counts.suppressed += done.suppressed
   counts.noMail = addNoMail(counts.noMail, done.noMail)
+  counts.unreadPhones += done.unreadPhones.length
   for (const line of done.invalid) refuseLine(counts, { line, reason })
 }
 

@@ -60,10 +60,12 @@ export {
   type ImportOrder,
   type ImportTask,
   isUndoable,
+  linesOf,
   listImports,
 } from './import-task/import-task.js'
 export { noMailCsv } from './import-task/no-mail-csv.js'
 export { importOnto } from './import-task/onto.js'
+export { mostNoted } from './import-task/progress.js'
 export { refusedCsv } from './import-task/refused.js'
 export { type ImportTasks, makeImportTasks } from './import-task/tasks.js'
 export { serveImports } from './import-thread.js'
@@ -126,6 +128,7 @@ export {
   takeOffList,
 } from './some.js'
 export { contactTotal } from './total.js'
+export { type UnreadPhones, unreadPhones } from './unread-phones.js'
 export {
   erasedWords,
   happeningWords,

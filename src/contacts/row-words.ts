@@ -35,6 +35,10 @@ const names: Readonly<Record<NameField, string>> = {
   lastName: 'the last name',
 }
 
+/** Of a row that is taken in, with a phone number that cannot be read. */
+export const keptPhone = (given: string): string =>
+  `it is taken in, but ${inQuotes(given)} is no phone number: that is kept as a text, in the field “phone”`
+
 // JSON's quotes would be doubled in a file of comma-separated values.
 const inQuotes = (text: string) => `“${shown(text).slice(1, -1)}”`
 

@@ -26,6 +26,15 @@ function formatsIn(timeZone: string) {
   return made
 }
 
+/** The day of a time in ms since 1970, by the zone's calendar: `1 Dec 2026`. */
+export const dayIn = (timeMs: number, zone: string) => formatsIn(zone).day.format(timeMs)
+
+/** When something was made, by its id; undefined for ids without a time. RFC 9562 §5.7: the first 48 bits are ms since 1970. */
+export const timeOfId = (id: string): number | undefined =>
+  uuidWithTime.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined
+// RFC 9562 §5.7: a UUID of version 7 starts with its time; test mail has version 8.
+const uuidWithTime = /^[0-9a-f]{8}-[0-9a-f]{4}-[78][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
 /** A time in ms since 1970 as a clock in the zone has it: `1 Dec 2026, 09:00:00`. */
 export const exactIn = (timeMs: number, zone: string) => formatsIn(zone).time.format(timeMs)
 

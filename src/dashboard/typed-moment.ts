@@ -27,7 +27,7 @@ export function typedMoment(
 
 /** Said of any time of day that somebody chooses: what it means on a day on which clocks change. */
 export const edgeWords =
-  'When clocks are set forward, a time that they skip comes that much later (02:30 is then 03:30); when they are set back, the first of two counts.'
+  'When clocks change, a skipped 02:30 is 03:30, and of two the first counts.'
 
 /** What a change of clocks makes of a moment (ms) that somebody chose in a zone; undefined: nothing. */
 export function clockChangeWords(at: number, zone: string): string | undefined {

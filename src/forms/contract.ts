@@ -10,6 +10,7 @@ import {
   invalidField,
   manyOf,
   operation,
+  refusal,
   shape,
 } from '../contract/index.js'
 import {
@@ -340,7 +341,7 @@ export const submitForm = operation('POST /v1/forms/:id/submissions', {
   says: () => ({
     summary: 'Send in a form, for a front end of your own',
     description:
-      'The answer is the same for every address that is written well: it tells nobody who is a subscriber. Where the form is `open`, pages send the same without a key to its `submissions`, an address of the public listener; `visitor` says nothing there.',
+      'The answer is the same for every address that is written well: it tells nobody who is a subscriber. While the form is stopped nobody is taken, which is told in its language. Where the form is `open`, pages send the same without a key to its `submissions`, an address of the public listener; `visitor` says nothing there.',
     examples: {
       'A visitor': { email: 'ada@example.org', agreed: true, fields: { firstName: 'Ada' } },
     },
@@ -356,6 +357,11 @@ export const submitForm = operation('POST /v1/forms/:id/submissions', {
     refusals: [
       ...accountRefusals,
       invalidField('A field is empty or wrong', 'Please fill this in.', 'firstName'),
+      refusal(
+        'conflict',
+        'The form has stopped: nothing is kept',
+        'This form takes nobody just now. Nothing that is filled in here is kept at present, and no email is sent.',
+      ),
     ],
   }),
 })

@@ -3,7 +3,7 @@ import { addressKey } from '../mime/index.js'
 import { type FormEntryRow, type Read, storedObject, type Tx } from '../store/index.js'
 import { formLimits } from './limits.js'
 
-// How long unconfirmed entries are kept after they were sent in.
+/** How long unconfirmed entries are kept after they were sent in, or after their first mail where that came later. */
 export const waitsMs = 7 * dayMs
 export const remindAfterMs = 2 * dayMs
 

@@ -8,7 +8,7 @@
 export { addressOf, formAnswer, formsAnswer, shownForm, stateOf, submissionsOf } from './answers.js'
 export { carefulUntil } from './careful.js'
 export { sampleConfirmation } from './confirmation-mail.js'
-export { entriesOf, eraseEntries } from './entry.js'
+export { entriesOf, eraseEntries, waitsMs } from './entry.js'
 export { dueReminders, forgetEntries } from './entry-chores.js'
 export { formAlarms, formTally, makeFollowForms } from './follow.js'
 export {

@@ -36,6 +36,8 @@ export const formLimits = {
   /** Of those, the share of one network and of its neighbours, so that nobody takes all. */
   carefulNetworkAnHour: 1,
   carefulNeighboursAnHour: 2,
+  /** Also of those: people who were kept to be asked later, whose networks are forgotten by then. */
+  carefulLaterAnHour: 5,
   /** An address gets one a day, and no more than three before it confirms. */
   perAddress: 3,
   addressEveryMs: dayMs,

@@ -41,6 +41,7 @@ export function formPages(pages: Pages, deps: FormPageDeps): void {
   pages.get('/f/:public', async (request) => {
     const form = await publicForm(read, request.params.public ?? '')
     if (form === undefined) return noFormPage(request)
+    if (form.stoppedAt !== null) return await step(deps, form, 'closed')
     deps.tallies.shown(form.id)
     return await hosted(deps, form, undefined)
   })
@@ -130,6 +131,12 @@ async function received(
   request: PageRequest,
 ): Promise<Page> {
   const { form: fields } = request
+  // Told before anything is looked at, so that nobody mends a field or presses a button for nothing.
+  if (form.stoppedAt !== null) {
+    deps.tallies.sentIn(form.id)
+    deps.tallies.held(form.id, 'stopped')
+    return await step(deps, form, 'closed')
+  }
   const given = givenIn(form, fields)
   const read = readTyped(form.settings, given, wordsIn[form.settings.language])
   if ('faults' in read) return await hosted(deps, form, { given, faults: read.faults })
@@ -178,11 +185,22 @@ const givenIn = ({ settings }: SignupForm, form: Form): SentFields => ({
   ...offeredIn(form),
 })
 
+type StepName =
+  | 'check'
+  | 'checkAgain'
+  | 'checkWork'
+  | 'sent'
+  // In place of a form that has stopped: said of the form, whatever the account knows of an address.
+  | 'closed'
+  | 'confirm'
+  | 'confirmed'
+  | 'lapsed'
+
 /** A page with one button or none. */
 async function step(
   { store: { read }, clock }: FormPageDeps,
   form: SignupForm,
-  which: 'check' | 'checkAgain' | 'checkWork' | 'sent' | 'confirm' | 'confirmed' | 'lapsed',
+  which: StepName,
   action?: string,
   hidden: readonly (readonly [string, string])[] = [],
 ): Promise<Page> {
@@ -195,6 +213,7 @@ async function step(
     checkAgain: { title: check.title, lines: [check.again], button: check.button },
     checkWork: { title: check.title, lines: [check.line], button: check.button },
     sent: { ...sent, button: '' },
+    closed: { ...words.closed, button: '' },
     confirm: {
       title: confirm.title(face.name),
       lines: [confirm.line(face.name)],
@@ -216,7 +235,8 @@ async function step(
     link: which === 'lapsed' ? await wayBack(read, form, lapsed.again) : undefined,
     ...(action !== undefined && { form: { action, button, hidden, work, working: words.working } }),
   })
-  return formPage(html, 200, which === 'confirm' ? leadingTo(form.settings.thanksUrl) : {})
+  const status = which === 'closed' ? 503 : 200
+  return formPage(html, status, which === 'confirm' ? leadingTo(form.settings.thanksUrl) : {})
 }
 
 /** A link back to the form, where it still works. */

@@ -39,8 +39,8 @@ export async function remindEntries(
 }
 
 /**
- * The first mail to somebody who had to wait. Where the form may send none now, they wait on, until the entry is
- * deleted.
+ * The first mail to somebody who had to wait. Where the form may send none now, as it has stopped or is careful, they
+ * wait on: they get it once it goes on, unless the entry is older than seven days and deleted by then.
  */
 async function askLater(
   deps: FormDeskDeps,
@@ -55,7 +55,7 @@ async function askLater(
     return
   }
   const { reminder: isReminded } = form.settings
-  const held = mayRemind(form, entry, limits, now)
+  const held = mayAsk(form, entry, limits, now)
     ? await askByMail(deps, form, entry, {
         isReminder: false,
         alongside: (tx, mailId) => settleLater(tx, entry, { isReminded, mailId, now }),
@@ -68,12 +68,16 @@ async function askLater(
   )
 }
 
-/** Counts against what the form may send: a reminder is a mail like the first one. */
-function mayRemind(form: SignupForm, entry: FormEntry, limits: FormLimits, now: number): boolean {
+/** A reminder is a courtesy, which a careful form does without. */
+const mayRemind = (form: SignupForm, entry: FormEntry, limits: FormLimits, now: number): boolean =>
+  !isCarefulForm(form, now) && mayAsk(form, entry, limits, now)
+
+/** Counts against what the form may send: a mail of this kind is one like any other. */
+function mayAsk(form: SignupForm, entry: FormEntry, limits: FormLimits, now: number): boolean {
   if (form.stoppedAt !== null || form.archivedAt !== null || entry.expiresAt <= now) return false
   const isCareful = isCarefulForm(form, now)
   const domain = parseMailbox(entry.email)?.domain
-  if (isCareful || domain === undefined) return false
+  if (domain === undefined || (isCareful && !limits.mayLaterCareful(form.id))) return false
   if (limits.ofDomain({ formId: form.id, domain }) !== undefined) return false
   return limits.ofForm({ formId: form.id, isCareful }) === undefined
 }

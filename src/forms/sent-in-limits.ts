@@ -36,6 +36,7 @@ export function makeFormLimits(clock: Clock, counts?: Pick<SharedCounts, 'of'>) 
   const careful = hourly('carefulAnHour')
   const carefulNetwork = hourly('carefulNetworkAnHour')
   const carefulNeighbours = hourly('carefulNeighboursAnHour')
+  const carefulLater = hourly('carefulLaterAnHour')
   const worked = hourly('workedAnHour')
   const fairShare = (formId: string, from: string) =>
     carefulNetwork.take(`${formId} ${networkKey(from)}`).allowed &&
@@ -55,6 +56,8 @@ export function makeFormLimits(clock: Clock, counts?: Pick<SharedCounts, 'of'>) 
       from === undefined || atOnce.take(`${formId} ${networkKey(from)}`).allowed,
     /** Whether a form may keep one more person who is asked later. */
     mayLater: (formId: string): boolean => later.take(formId).allowed,
+    /** Whether a careful form may ask one more of these, so that visitors have most of its mails. */
+    mayLaterCareful: (formId: string): boolean => carefulLater.take(formId).allowed,
     /** Checked before anything is read: whether a network, or a domain, has had enough of this form. */
     ofSender({ formId, network: from, domain }: Asked): HeldReason | undefined {
       if (from !== undefined) {

@@ -1,12 +1,12 @@
 import { dayMs } from '../clock/index.js'
 import { addressKey } from '../mime/index.js'
 import type { Read, Tx } from '../store/index.js'
-import { type FormEntry, remindAfterMs } from './entry.js'
+import { type FormEntry, remindAfterMs, waitsMs } from './entry.js'
 
 // How long confirmed entries are kept after that.
 const keptMs = 30 * dayMs
 
-/** Notes the mail that asked an entry later, and when its reminder is due. */
+/** Notes the mail that asked an entry later, whose link is as good as any other, and when its reminder is due. */
 export async function settleLater(
   tx: Tx,
   { id, typed: { later: _, ...typed } }: FormEntry,
@@ -14,7 +14,8 @@ export async function settleLater(
 ): Promise<void> {
   const fields = JSON.stringify({ ...typed, mailId })
   const remind_at = isReminded ? now + remindAfterMs : null
-  await tx.updateTable('form_entries').set({ fields, remind_at }).where('id', '=', id).execute()
+  const changed = { fields, remind_at, expires_at: now + waitsMs }
+  await tx.updateTable('form_entries').set(changed).where('id', '=', id).execute()
 }
 
 /** Puts off an entry that is asked later, as the form may send no more now. */

@@ -9,7 +9,8 @@ import { wordsIn } from './words/index.js'
 
 /**
  * Takes a submission of an account's own front end; `visitor` is the IP address of the person who filled it in, if
- * known. The answer is the same for every address. Throws a 422 for what is empty or wrong.
+ * known. The answer is the same for every address. Throws a 422 for what is empty or wrong, and a 409 while the form is
+ * stopped: nothing is kept then.
  */
 export async function takeSubmission(
   desk: FormDesk,
@@ -32,6 +33,9 @@ export async function takeSubmission(
   }
   const network = visitor && plainAddress(visitor)
   const hasWorked = work !== undefined && desk.hasWorked(form, email, work)
-  await desk.submit(form, { ...typed, page, network, hasWorked })
+  const held = await desk.submit(form, { ...typed, page, network, hasWorked })
+  if (held === 'stopped') {
+    throw new ApiError('conflict', `${words.closed.title}. ${words.closed.lines[0]}`)
+  }
   return { message: words.sent.title }
 }

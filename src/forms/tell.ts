@@ -14,7 +14,7 @@ const happened = {
   stopped: {
     subject: 'has stopped: too many of its confirmations came back',
     lines: [
-      'Somebody fills in addresses of others. It sends no mail, and nobody can sign up by it, until somebody lets it go on.',
+      'Somebody fills in addresses of others. It sends no mail, and nobody can sign up by it, until somebody lets it go on: its page says so, and nothing that is sent in meanwhile is kept.',
     ],
   },
 } as const

@@ -14,6 +14,7 @@ export {
   type PictureDeps,
   picturePath,
   picturesAt,
+  picturesNamed,
   requirePicture,
 } from './picture.js'
 export { shownPicture } from './shown.js'

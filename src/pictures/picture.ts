@@ -147,17 +147,42 @@ export async function picturesAt(
   urls: readonly string[],
 ): Promise<Map<string, KeptPicture>> {
   const path = `${publicUrl}/pictures/`
-  const ids = urls.flatMap((url) =>
-    url.startsWith(path) ? [url.slice(path.length).replace(/\..*$/s, '')] : [],
-  )
-  if (ids.length === 0) return new Map()
+  const ours = urls.filter((url) => url.startsWith(path))
+  const found = await picturesNamed(read, accountId, ours)
+  return new Map([...found.values()].map((one) => [`${publicUrl}${picturePath(one)}`, one]))
+}
+
+/** The account's pictures whose names the addresses have, whatever host is before them, by the address. */
+export async function picturesNamed(
+  read: Read,
+  accountId: string,
+  urls: readonly string[],
+): Promise<Map<string, KeptPicture>> {
+  const named = urls.flatMap((url) => {
+    const [, id] = /\/pictures\/([\w-]{22})(?:\.\w*)?$/.exec(url) ?? []
+    return id === undefined ? [] : [{ url, id }]
+  })
+  if (named.length === 0) return new Map()
   const rows = await read
     .selectFrom('pictures')
     .selectAll()
-    .where('public_id', 'in', idsIn(ids, 'text'))
+    .where(
+      'public_id',
+      'in',
+      idsIn(
+        named.map(({ id }) => id),
+        'text',
+      ),
+    )
     .where('account_id', '=', accountId)
     .execute()
-  return new Map(rows.map(toPicture).map((one) => [`${publicUrl}${picturePath(one)}`, one]))
+  const known = new Map(rows.map((row) => [row.public_id, toPicture(row)]))
+  return new Map(
+    named.flatMap(({ url, id }) => {
+      const picture = known.get(id)
+      return picture === undefined ? [] : [[url, picture] as const]
+    }),
+  )
 }
 
 /** Changes those of its words that are given. Throws a 404. */

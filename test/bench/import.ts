@@ -146,21 +146,28 @@ async function measurePage(
     const cpu = cpuSeconds(pid)
     let importing = true
     const during = paced(send, () => importing)
-    const began = performance.now()
+    const beganAt = clock.now()
     const body = new FormData()
     body.set('file', await openAsBlob(file), 'contacts.csv')
     const { to } = await member.post(`/a/${accountId}/contacts/import`, body)
     const uses = ['email', 'firstName', 'lastName', 'phone']
     const mapped = Object.fromEntries(uses.map((use, at) => [`use-${at}`, use]))
     const how = { list: '', newList: 'Readers', known: 'fill', agreed: 'At the till' }
-    const uploaded = (performance.now() - began) / 1_000
+    const uploaded = (clock.now() - beganAt) / 1_000
     await member.post(to, { header: 'yes', ...mapped, ...how })
     for (let text = ''; !/class="chip \w+">(done|failed)</.test(text); ) {
       await pause(clock, 1_000)
       text = (await member.get(to)).text
     }
-    const seconds = (performance.now() - began) / 1_000
     importing = false
+    // As the import itself notes it: the look of each second would add up to one to what is compared with the API.
+    const { ended_at } = await store.read
+      .selectFrom('tasks')
+      .select('ended_at')
+      .orderBy('id', 'desc')
+      .limit(1)
+      .executeTakeFirstOrThrow()
+    const seconds = ((ended_at ?? Number.NaN) - beganAt) / 1_000
     line(
       'the same by the pages, of it the upload; to the API’s',
       `${seconds.toFixed(1)} s, ${uploaded.toFixed(1)} s; ${(seconds / byApi).toFixed(2)}`,

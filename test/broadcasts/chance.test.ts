@@ -1,9 +1,10 @@
 import t from 'tap'
-import { chanceOfBetter } from '../../src/broadcasts/chance.js'
+import { chancesToBeHighest } from '../../src/broadcasts/chance.js'
 
 t.test('the chance that one share is higher, by the Beta distributions of both', async (t) => {
-  const chance = (b: [number, number], a: [number, number]) =>
-    chanceOfBetter({ did: b[0], of: b[1] }, { did: a[0], of: a[1] })
+  const chancesOf = (...shares: [number, number][]) =>
+    chancesToBeHighest(shares.map(([did, of]) => ({ did, of })))
+  const chance = (b: [number, number], a: [number, number]) => chancesOf(b, a)[0] ?? 0
   const near = (value: number, expected: number, within = 1e-6) =>
     t.ok(Math.abs(value - expected) < within, `${value} is about ${expected}`)
   near(chance([0, 0], [0, 0]), 0.5)
@@ -31,12 +32,16 @@ t.test('the chance that one share is higher, by the Beta distributions of both',
   }
   near(chance([0, 100], [0, 100]), 0.5)
   t.ok(chance([100, 100], [0, 100]) > 0.999_999)
-  // At the step from the sum to the normal distribution nothing jumps.
+  near(chance([1, 1_000_000], [0, 1_000_000]), 0.75, 1e-4)
+  // Of three, the best has not the chance that it would have against the second alone.
+  const three = chancesOf([40, 100], [45, 100], [43, 100])
   near(
-    chance([20_000, 200_000], [19_900, 200_000]),
-    chance([20_001, 200_000], [19_901, 200_000]),
-    1e-3,
+    three.reduce((a, b) => a + b),
+    1,
+    1e-4,
   )
+  t.ok((three[1] ?? 0) < chance([45, 100], [43, 100]) - 0.05, `${three}`)
+  near(chancesOf([7, 50], [7, 50], [7, 50])[0] ?? 0, 1 / 3, 1e-4)
   const begun = process.cpuUsage().user
   for (let n = 0; n < 100; n++) chance([20_000, 900_000], [19_999, 900_000])
   t.ok((process.cpuUsage().user - begun) / 100_000 < 20, 'some milliseconds at most')

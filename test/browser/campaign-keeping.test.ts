@@ -61,7 +61,7 @@ t.test('a layout that is chosen on a kept draft is kept, and asks first', { skip
 
   const here = `${url}/a/${accountId}/campaigns/${(await stored()).id}`
   await page.goto(here)
-  await page.locator('#block-1 .fold summary').click()
+  await page.locator('#block-1 .fold').click()
   await page.getByLabel('Words', { exact: true }).nth(1).fill('Own words')
   await kept.waitFor()
   await page.reload()
@@ -193,6 +193,23 @@ t.test(
     await told.getByRole('button', { name: 'Save mine in its place' }).click()
     await other.waitForLoadState()
     t.match(await stored(), { subject: 'Mine' })
+
+    // What was sent meanwhile is told as that, and what was typed can be a draft of its own.
+    const { id } = await stored()
+    await posthorn.store.write((tx) =>
+      tx
+        .updateTable('broadcasts')
+        .set({ status: 'scheduled' })
+        .where('id', '=', id ?? '')
+        .execute(),
+    )
+    await other.getByLabel('Subject').fill('Late')
+    await told.getByText('is no draft any more, as somebody has sent it').waitFor()
+    await told.getByRole('button', { name: 'Make a new draft of it' }).click()
+    await other.waitForURL(
+      (at) => /\/campaigns\/[0-9a-f-]{36}$/.test(at.pathname) && !at.pathname.endsWith(`${id}`),
+    )
+    t.equal(await other.getByLabel('Subject').inputValue(), 'Late')
   },
 )
 

@@ -97,6 +97,13 @@ t.test('a draft is kept as it is typed', { skip: missing('chromium') }, async (t
   await card(1).getByRole('button', { name: 'Remove: Line 2' }).click()
   await page.locator('#block-1 legend', { hasText: 'Line' }).waitFor({ state: 'detached' })
   t.same(await kinds(), first)
+  t.equal(await page.evaluate('document.activeElement.value'), 'back:1', 'one regrets it there')
+  await card(0).getByText('Look', { exact: true }).click()
+  await page.getByRole('button', { name: 'Put it back: Line 2' }).click()
+  await page.locator('#block-1 legend', { hasText: 'Line' }).waitFor()
+  t.ok(await card(0).getByLabel('Where it stands').isVisible(), 'what somebody opened is open')
+  await card(1).getByRole('button', { name: 'Remove: Line 2' }).click()
+  await page.locator('#block-1 legend', { hasText: 'Line' }).waitFor({ state: 'detached' })
   // Over a slow line somebody goes on typing while a card comes.
   await page.route('**/preview', async (route) => {
     await new Promise((done) => setTimeout(done, 400))
@@ -139,7 +146,7 @@ t.test('a draft is kept as it is typed', { skip: missing('chromium') }, async (t
     const lastCard = page.locator('.blocks > .block').nth(before - 1)
     await lastCard.waitFor({ state: 'detached' })
   }
-  t.equal(await page.evaluate('document.activeElement.name'), 'kind.', 'to add one is next')
+  t.equal(await page.evaluate('document.activeElement.value'), 'back:0', 'to put it back is next')
   t.equal(await page.locator('button[name=do][hidden]').count(), 0, 'what drew cards is gone')
   t.same(
     errors.filter((error) => !/422|ERR_FAILED/.test(error)),

@@ -146,6 +146,7 @@ t.test('of several nodes another one goes on with the import of one that is gone
           invalid: 0,
           suppressed: 0,
           noMail: { unsubscribed: 0, bounced: 0, complained: 0, suppressed: 0, erased: 0 },
+          unreadPhones: 0,
           refused: [],
           columns: [],
         }

@@ -444,7 +444,8 @@ t.test('successes', async (t) => {
   const refused = [{ line: 3, reason: 'email "nobody" is not an email address' }]
   const columns = [{ name: 'email', became: 'email' }]
   const noMail = { unsubscribed: 0, bounced: 0, complained: 0, suppressed: 0, erased: 0 }
-  const counts = { imported: 1, skipped: 0, invalid: 1, refused, suppressed: 0, noMail, columns }
+  const told = { refused, suppressed: 0, noMail, unreadPhones: 0, columns }
+  const counts = { imported: 1, skipped: 0, invalid: 1, ...told }
   t.same(imported.json, counts)
   await answers(t, 'GET /v1/contacts/lists', {}, 200)
   await answers(t, `GET /v1/contacts/lists/${list}`, {}, 200)
@@ -482,6 +483,10 @@ t.test('successes', async (t) => {
   await answers(t, `POST /v1/forms/${form}/submissions`, { body: visitor }, 202)
   const silent = { body: { ...visitor, agreed: false } }
   await answers(t, `POST /v1/forms/${form}/submissions`, silent, 422)
+  await posthorn.store.write((tx) =>
+    tx.updateTable('forms').set({ stopped_at: clock.now() }).where('id', '=', form).execute(),
+  )
+  await answers(t, `POST /v1/forms/${form}/submissions`, { body: visitor }, 409, 'conflict')
   await answers(t, 'POST /v1/forms', { body: { ...signup, doubleOptIn: false } }, 422)
   await answers(t, `PATCH /v1/forms/${form}`, { body: { doubleOptIn: false } }, 422)
   const asked = { email: 'asked@example.com', confirm: true }

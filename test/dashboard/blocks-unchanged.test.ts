@@ -26,6 +26,7 @@ function throughPage(document: BlockDocument): BlockDocument {
     change: '/preview',
     mayWrite: true,
     pictures: [],
+    picturesPage: '',
     store: undefined,
     saved: {
       slugs: [],

@@ -33,6 +33,7 @@ const send = (email: string, fields: Record<string, string> = {}, stamp?: string
 t.test('without script it sends twenty an hour, and goes on for who has worked', async (t) => {
   const shown = await (await fetch(form.page)).text()
   t.match(shown, `data-work="${workBits}"`)
+  t.match(shown, '<noscript><p class="about">Without JavaScript this form can take few people')
   const before = await mails()
   for (let n = 0; n < formLimits.carefulAnHour + 3; n++) await send(`slow${n}@reader.test`)
   t.equal((await mails()) - before, formLimits.carefulAnHour)

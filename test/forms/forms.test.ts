@@ -1,7 +1,7 @@
 import t from 'tap'
 import { consentHistory } from '../../src/consent/index.js'
 import { findContact } from '../../src/contacts/index.js'
-import { formLimits } from '../../src/forms/index.js'
+import { entriesOf, formLimits } from '../../src/forms/index.js'
 import { suppress, suppressionsOf } from '../../src/suppression/index.js'
 import { eventually } from '../support/eventually.js'
 import type { Posthorn } from '../support/posthorn.js'
@@ -14,6 +14,8 @@ import {
   startWithForms,
 } from '../support/signup-forms.js'
 import { thoroughly } from '../support/thorough.js'
+
+type Held = { reason: string; held: number }
 
 const stampIn = (html: string) => /name="stamp" value="([^"]+)"/.exec(html)?.[1] ?? ''
 
@@ -181,8 +183,19 @@ t.test('a stranger signs up, confirms, and is on the list with what they agreed 
       return json.state === 'stopped'
     }, 10_000)
     const before = (await mails(posthorn)).length
-    t.match((await fillIn(posthorn, other.page, 'fay@reader.test')).html, 'One more click')
+    const closed = await fillIn(posthorn, other.page, 'fay@reader.test')
+    t.match(closed, { status: 503, html: /takes nobody just now[\s\S]*is kept at present/ })
+    t.same(await fillIn(posthorn, other.page, 'ada@reader.test', { stamp: '' }), closed)
+    t.equal(await (await fetch(other.page)).text(), closed.html, 'nobody fills it in for nothing')
+    const body = { email: 'fay@reader.test', agreed: true }
+    const byApi = await posthorn.call('POST', `/v1/forms/${other.id}/submissions`, { body })
+    t.match([byApi.status, byApi.text], [409, /takes nobody just now. Nothing that/])
+    t.same(await entriesOf(store.read, accountId, 'fay@reader.test'), [])
     t.equal((await mails(posthorn)).length, before)
+    await eventually(async () => {
+      const { json } = await posthorn.call('GET', `/v1/forms/${other.id}`)
+      return json.figures.held.some((one: Held) => one.reason === 'stopped' && one.held >= 3)
+    }, 10_000)
     t.equal((await posthorn.call('GET', `/v1/forms/${form.id}`)).json.state, 'open')
     const sent = await posthorn.send({
       from: 'a@sender.test',

@@ -9,6 +9,7 @@ import { optOut, topicsLeftBy } from '../../src/topics/index.js'
 import { eventually } from '../support/eventually.js'
 import {
   fillIn,
+  linkOf,
   linkTo,
   makeForm,
   stampOf,
@@ -211,5 +212,46 @@ t.test('what forms take in, said of whom and counted where', async (t) => {
     t.equal(kept?.typed.later, true, 'and is kept')
     movedMs += formLimits.laterMs + minuteMs
     await eventually(async () => (await mailsTo('slow@stall.test')).length === 1, 10_000)
+  })
+
+  await t.test('who waits while a form is stopped is asked once it goes on', async (t) => {
+    const stall = await makeForm(posthorn)
+    const waiting = Array.from({ length: formLimits.carefulLaterAnHour + 1 }, (_, n) => `w${n}`)
+    const fields = { slow: 'yes' }
+    const stamp = stampOf(posthorn, stall.page, '', clock.now)
+    for (let n = 0; n < formLimits.networkAtOnce; n++)
+      await fillIn(posthorn, stall.page, `a${n}@wait.test`, { from: '203.0.114.1', fields, stamp })
+    for (const one of waiting)
+      await fillIn(posthorn, stall.page, `${one}@wait.test`, { from: '203.0.114.1', fields, stamp })
+    const asked = async () => (await mailsTo('@wait.test')).length - formLimits.networkAtOnce
+    const dueAgain = async () => {
+      const rows = await store.read
+        .selectFrom('form_entries')
+        .select('remind_at')
+        .where('form_id', '=', stall.id)
+        .where('remind_at', '<=', clock.now())
+        .execute()
+      return rows.length === 0
+    }
+    const stopped_at = clock.now()
+    await store.write((tx) =>
+      tx.updateTable('forms').set({ stopped_at }).where('id', '=', stall.id).execute(),
+    )
+    movedMs += 6 * dayMs
+    await eventually(dueAgain, 10_000)
+    t.equal(await asked(), 0)
+    const { json } = await call('POST', `/v1/forms/${stall.id}/resume`)
+    t.equal(json.state, 'careful')
+    movedMs += formLimits.laterMs + minuteMs
+    await eventually(async () => (await asked()) === formLimits.carefulLaterAnHour, 10_000)
+    await eventually(dueAgain, 10_000)
+    t.equal(await asked(), formLimits.carefulLaterAnHour, 'the others later still')
+    const entries = await Promise.all(
+      waiting.map((one) => entriesOf(store.read, accountId, `${one}@wait.test`)),
+    )
+    const first = entries.flat().find(({ typed }) => typed.later === undefined)
+    const link = linkOf(posthorn, first?.id ?? '')
+    movedMs += 2 * dayMs
+    t.match(await (await fetch(link)).text(), 'Press the button', 'its link has seven days too')
   })
 })

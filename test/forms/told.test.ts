@@ -44,5 +44,5 @@ t.test('owners are told once that a form is careful, and once that it has stoppe
   const { text } = await owner.get(`${base}/audit`)
   t.match(text, 'Form became careful: confirmations came back')
   t.match(text, 'Form stopped itself: too many confirmations came back')
-  t.match((await owner.get(page)).text, 'It goes on as a careful form for seven days')
+  t.match((await owner.get(page)).text, 'Once you let it go on, it is careful for seven days')
 })

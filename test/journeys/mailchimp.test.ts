@@ -199,7 +199,7 @@ t.test('whoever was erased is imported again and gets nothing', async (t) => {
     ({ state }) => state === 'done',
   )
   const again = await importByPage('again.csv', subscribed)
-  t.match(again.text, /Get no mail[\s\S]*erased on request<\/a> 1[\s\S]*no-mail.csv/)
+  t.match(again.text, /get no mail[\s\S]*erased on request<\/a> 1[\s\S]*no-mail.csv/)
   t.notOk(await getsMail('ann@x.test'))
   const { text: contacts } = await member.get(`${base}/contacts?q=ann@x.test`)
   t.match(contacts, /Gets none: erased on request/)

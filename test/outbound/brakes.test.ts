@@ -195,7 +195,7 @@ t.test(
   'a provider of the simulator shows the brake by hand, and no other site of it',
   async (t) => {
     const clock = new FakeClock()
-    const short = 'brake_step_minutes = 3\nbrake_wait_minutes = 4\n'
+    const short = 'brake_step_minutes = 8\nbrake_wait_minutes = 4\n'
     const rig = await outboundRig(t, {
       clock,
       stopped: true,
@@ -214,7 +214,7 @@ t.test(
     const { pass } = passing(rig, clock)
     await pass(1)
     t.match(await openBrakes(rig.store.read), [
-      { site: 'simulator defers-20m', percent: 10, step_ms: 180_000 },
+      { site: 'simulator defers-20m', percent: 10, step_ms: 480_000 },
     ])
     const lane = 'defers-20m.simulator.posthorn.test'
     for (let i = 0; i < 10; i++) {

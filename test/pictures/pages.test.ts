@@ -30,7 +30,18 @@ t.test('pictures are added several at once, shown, named and deleted by pages', 
   t.same(await list(), [])
   t.equal((await post('/pictures', form(['a.jpg', jpeg()], [hostile, gif()]))).status, 303)
   const [newest] = await list()
-  t.equal((await list()).length, 2)
+  t.same(
+    (await list()).map(({ alt }) => alt),
+    ['', ''],
+    'one sentence cannot say what each of several shows',
+  )
+  const shown = (await get('/pictures')).text
+  t.equal(shown.match(/#field-alt"[^>]*>Say what it shows</g)?.length, 2, 'it is said on its page')
+  const alone = form(['c.jpg', jpeg()])
+  t.equal((await post('/pictures', alone)).status, 303)
+  const [third] = await list()
+  t.equal(third?.alt, hostile)
+  t.equal((await post(`/pictures/${third?.id}/delete`, {})).status, 303)
   isTame(t, await get('/pictures'), 'what others wrote is text')
   const path = `/pictures/${newest?.id}`
   t.match((await get(path)).text, /3 × 2 pixels/)

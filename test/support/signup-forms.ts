@@ -30,6 +30,12 @@ export function stampOf(
   return makeSignupTokens(key, clock).stamp(page.split('/').at(-1) ?? '', from)
 }
 
+/** The link that the mail of an entry has, for mails that have not left. */
+export function linkOf({ dataDir, publicUrl }: Posthorn, entryId: string): string {
+  const key = openApplianceKey(applianceKeyFile(dataDir))
+  return `${publicUrl}/confirm/${makeSignupTokens(key, systemClock).confirmation(entryId)}`
+}
+
 /** The consent text of the forms of `makeForm`. */
 const consent = 'I would like <b>news</b>.'
 

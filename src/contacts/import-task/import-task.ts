@@ -52,6 +52,15 @@ export interface ImportTask extends Omit<AccountTask, 'detail' | 'result'> {
   result: Partial<ImportResult>
 }
 
+/** How far an import is, in lines; the one that names the columns is none of them, once somebody has said that there is one. */
+export function linesOf({ done, total, detail }: Pick<ImportTask, 'done' | 'total' | 'detail'>): {
+  done: number
+  total: number
+} {
+  const named = detail.order?.mapping.hasHeader ? 1 : 0
+  return { done: Math.max(0, done - named), total: Math.max(0, total - named) }
+}
+
 const undoableMs = 7 * dayMs
 
 /** Throws a 404 unless the account has it. */

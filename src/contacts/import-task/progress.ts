@@ -1,4 +1,4 @@
-import { storedObject, type Tx } from '../../store/index.js'
+import { prepared, storedObject, type Tx } from '../../store/index.js'
 import type { NoMailCounts } from '../no-mail.js'
 
 /** Where an import's task goes on, for its thread. */
@@ -17,6 +17,8 @@ export interface ImportResult {
   suppressed: number
   /** How many of the people whom it has put on the list get no mail; absent in imports of former versions. */
   noMail?: NoMailCounts
+  /** Of how many rows the phone number is kept as a field; absent in imports of former versions. */
+  unreadPhones?: number
   /** Why it has failed, or has paused itself. */
   reason?: string
   /** How many people undoing it has taken off the list. */
@@ -26,6 +28,9 @@ export interface ImportResult {
   /** How many bytes of refused rows are kept; there is a limit. */
   refusedBytes?: number
 }
+
+/** How many of the rows that are taken in, with something to be said of them, stand beside the refused ones. */
+export const mostNoted = 1_000
 
 /** A refused row, and why. */
 export interface RefusedLine {
@@ -48,41 +53,36 @@ const maxKeptBytes = 16 * 1024 ** 2
 export const keptCells = (cells: readonly string[]): string =>
   JSON.stringify(cells.slice(0, maxKeptCells).map((cell) => cell.slice(0, maxKeptCell)))
 
-/** The state of an import's task, and its results. */
+/** The state of an import's task, its last line, and its results. */
 export async function readProgress(tx: Tx, id: number) {
-  const row = await tx
-    .selectFrom('tasks')
-    .select(['state', 'result'])
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const [row] = await progressOf(tx, { id })
   const known: Partial<ImportResult> = storedObject<never>(row?.result ?? null)
   const result: ImportResult = { imported: 0, skipped: 0, invalid: 0, suppressed: 0, ...known }
-  return { isWanted: row?.state === 'running', result }
+  return { isWanted: row?.state === 'running', done: row?.done ?? 0, result }
 }
 
-/** Belongs to the rows that it reports, in their transaction. */
+// Each batch reads and writes it, and building the statements takes longer than they do.
+const progressOf = prepared<{ id: number }, { state: string; done: number; result: string | null }>(
+  (db, { id }) => db.selectFrom('tasks').select(['state', 'done', 'result']).where('id', '=', id),
+)
+
+const setProgress = prepared<{ id: number; done: number; result: string }, unknown>(
+  (db, { id, done, result }) => db.updateTable('tasks').set({ done, result }).where('id', '=', id),
+)
+
+/** Belongs to the rows that it reports, in their transaction. `done`: the last line. */
 export async function keepProgress(
   tx: Tx,
   id: number,
-  {
-    line,
-    result,
-    refused,
-  }: { line: number | undefined; result: ImportResult; refused: readonly RefusedRow[] },
+  { done, result, refused }: { done: number; result: ImportResult; refused: readonly RefusedRow[] },
 ): Promise<void> {
   let bytes = result.refusedBytes ?? 0
   const kept = refused.filter(({ reason, cells }) => {
     bytes += reason.length + cells.length
     return bytes <= maxKeptBytes
   })
-  await tx
-    .updateTable('tasks')
-    .set({
-      result: JSON.stringify({ ...result, refusedBytes: Math.min(bytes, maxKeptBytes) }),
-      ...(line !== undefined && { done: line }),
-    })
-    .where('id', '=', id)
-    .execute()
+  const refusedBytes = Math.min(bytes, maxKeptBytes)
+  await setProgress(tx, { id, done, result: JSON.stringify({ ...result, refusedBytes }) })
   if (kept.length === 0) return
   await tx
     .insertInto('import_refusals')

@@ -3,7 +3,10 @@ import { csvLine } from '../../suppression/index.js'
 
 const perPage = 500
 
-/** All rows that an import has refused, as CSV: the line, the reason, and the row itself. */
+/**
+ * All rows that an import has refused, and the first of those that it has taken in with something to be said of them, as
+ * CSV: the line, the reason, and the row itself.
+ */
 export async function* refusedCsv(read: Read, taskId: number): AsyncGenerator<string> {
   yield csvLine(['line', 'reason', 'row'])
   for (let after = 0; ; ) {

@@ -7,6 +7,7 @@ import { verifiedDomains } from '../../domains/index.js'
 import { ApiError } from '../../errors/index.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
+import { namedOptions } from '../shell/named-options.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationEditDeps } from './deps.js'
 import { senderOfNew } from './written.js'
@@ -66,7 +67,7 @@ export async function showNew(
     recipes: recipes.map(({ name, title, about }) => ({ value: name, label: title, hint: about })),
     lists: [
       { value: '', label: 'Choose one' },
-      ...lists.map(({ id, name }) => ({ value: id, label: name })),
+      ...namedOptions(lists),
       { value: anyList, label: 'Any list: whoever joins one, whichever it is' },
     ],
     hasLists: lists.length > 0,

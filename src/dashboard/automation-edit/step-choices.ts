@@ -11,6 +11,7 @@ import { listEndpoints } from '../../webhooks/index.js'
 import { shortName } from '../automations/step-names.js'
 import { engagements } from '../automations/words.js'
 import { type FieldChoice, fieldChoices } from '../segments/choices.js'
+import { namedOptions } from '../shell/named-options.js'
 import { inQuotes } from '../shell/names.js'
 
 /** What the fields of a step offer. */
@@ -56,7 +57,6 @@ export async function stepChoices(
 ): Promise<StepChoices> {
   const is = (...types: StepDefinition['type'][]) => step !== undefined && types.includes(step.type)
   const hears = is('trigger', 'wait_for_event')
-  const named = ({ id, name }: { id: string; name: string }) => ({ value: id, label: name })
   const isDated = step?.type === 'trigger' && step.config.eventName === dateEvent
   const [templates, lists, segments, forms, topics, endpoints, contactFields] = await Promise.all([
     is('send_email') ? listTemplates(read, accountId, { limit: mostTemplates }) : [],
@@ -77,10 +77,10 @@ export async function stepChoices(
       label: `${slug}: ${subject}`,
       subject,
     })),
-    lists: lists.map(named),
-    segments: segments.map(named),
-    forms: forms.map(named),
-    topics: topics.map(named),
+    lists: namedOptions(lists),
+    segments: namedOptions(segments),
+    forms: namedOptions(forms),
+    topics: namedOptions(topics),
     endpoints: endpoints.map(({ id, url }) => ({ value: id, label: url })),
     events: events.map(({ name }) => name),
     dates: contactFields

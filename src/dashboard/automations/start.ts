@@ -17,6 +17,7 @@ import type { Read } from '../../store/index.js'
 import { exactWithZone, type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
+import { namedOptions } from '../shell/named-options.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
 import { type AutomationFrame, frameOf } from './frame.js'
@@ -135,10 +136,19 @@ export async function crowdChoices(
     listSegments(read, accountId),
   ])
   return [
-    ...lists.map(({ id, name }) => ({ value: `list.${id}`, label: `List “${name}”` })),
-    ...segments.map(({ id, name }) => ({ value: `segment.${id}`, label: `Segment “${name}”` })),
+    ...crowdOptions(
+      'list',
+      namedOptions(lists, (name) => `List “${name}”`),
+    ),
+    ...crowdOptions(
+      'segment',
+      namedOptions(segments, (name) => `Segment “${name}”`),
+    ),
   ]
 }
+
+const crowdOptions = (kind: 'list' | 'segment', options: ReturnType<typeof namedOptions>) =>
+  options.map(({ value, label }) => ({ value: `${kind}.${value}`, label }))
 
 /** The list or segment that a form names. */
 export function crowdIn(whom: string): { listId: string } | { segmentId: string } {

@@ -51,10 +51,3 @@ export const cardsOf = (blocks: readonly TypedBlock[], at = ''): BlockCard[] =>
       })),
     }
   })
-
-/** How many blocks there are, those in columns counted. */
-export const blockCount = (blocks: readonly TypedBlock[]): number =>
-  blocks.reduce(
-    (sum, { columns }) => sum + 1 + ((columns as TypedBlock[][] | undefined)?.flat().length ?? 0),
-    0,
-  )

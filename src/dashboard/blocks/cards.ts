@@ -1,17 +1,21 @@
-import type { BlockType } from '../../blocks/index.js'
+import { type BlockType, maxBlocks } from '../../blocks/index.js'
 import type { Faults } from '../shell/faults.js'
 import { type FormField, field, hiddenField } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
 import { wasName } from './answers.js'
-import { type BlockCard, blockCount, cardsOf } from './card.js'
+import { type BlockCard, cardsOf } from './card.js'
 import { blockButton, landing } from './card-buttons.js'
 import { closedCard, firstWordsOf } from './closed-card.js'
+import { nameCards } from './faulty-card.js'
 import { type BlockQuestion, blockNames } from './fields.js'
-import { foldName, isAsAdded, type TypedDocument } from './form.js'
+import { foldName, foldsName, type TypedDocument } from './form.js'
 import { oddWordsIn } from './odd-words.js'
+import { areMany, blockCount, isUnfoldedByRule } from './open-cards.js'
 import type { PictureChoice } from './picture-choices.js'
 import { pictureChooser } from './picture-chooser.js'
 import { chosenName } from './picture-words.js'
+import { numberAt } from './places.js'
+import { type RemovedCard, removedPart } from './removed-card.js'
 import { type SavedBlocks, savedPart } from './saved-part.js'
 import { wholeLook } from './whole-look.js'
 
@@ -22,8 +26,9 @@ interface CardsOptions {
   /** Where a button leads that changes the blocks and saves nothing: the page again, with what was typed. */
   change: string
   mayWrite: boolean
-  /** What cards of pictures offer. */
+  /** What cards of pictures offer, and the page on which pictures are added. */
   pictures: readonly PictureChoice[]
+  picturesPage: string
   /** Where a button leads that stores something, and comes back with what was typed; undefined: nobody may here. */
   store: string | undefined
   saved: SavedBlocks
@@ -38,57 +43,71 @@ export function blockCards({
   change,
   mayWrite,
   pictures,
+  picturesPage,
   store,
   saved,
   isNotice = false,
 }: CardsOptions): Html {
-  const { blocks, open = '', unfolded } = document
+  const { blocks, open = '', unfolded, removed } = document
   // Words are kept as they were typed: what is told of them holds up nothing.
   const odd = Object.fromEntries(oddWordsIn(blocks).map(({ field, says }) => [field, says]))
   const faults = Object.assign({}, known, { fields: { ...odd, ...known.fields } })
   const rest = hiddenField('document', JSON.stringify(document.rest))
   const cards = cardsOf(blocks)
+  nameCards(known.places, cards)
   const count = blockCount(blocks)
   const isAtWork = ({ place }: BlockCard) => `${open}.`.startsWith(`${place}.`)
   const isWrong = ({ place }: BlockCard) =>
     Object.keys(faults.fields).some((one) => one.startsWith(`b.${place}.`))
-  const isClosed = (card: BlockCard) => count > mostOpen && !isAtWork(card) && !isWrong(card)
+  const isClosed = (card: BlockCard) => areMany(count) && !isAtWork(card) && !isWrong(card)
   const isUnfolded = (card: BlockCard) =>
     isWrong(card) ||
-    (unfolded?.get(card.block) ??
-      (count <= mostUnfolded || isAtWork(card) || isAsAdded(card.block)))
-  const shows = { isClosed, isUnfolded, isNotice }
-  const options = { faults: asTyped(faults), change, mayWrite, store, pictures, ...shows }
+    (unfolded?.get(card.block) ?? (isAtWork(card) || isUnfoldedByRule(card.block, count)))
+  const isFull = count >= maxBlocks
+  const shows = { isClosed, isUnfolded, isNotice, isFull, removed }
+  const offers = { store, pictures, picturesPage }
+  const options = { faults: asTyped(faults), change, mayWrite, ...offers, ...shows }
   const offered = html`<datalist id="${offeredId}">${pictures.map(
     ({ url, name, alt }) =>
       html`<option value="${url}"${alt !== '' && html` data-alt="${alt}"`}>${name}</option>`,
   )}</datalist>`
-  return html`<div data-cards>${rest}${offered}${hiddenField('open', open)}${
-    mayWrite && html`<p class="hint">${rules}</p>`
+  return html`<div data-cards>${rest}${offered}${hiddenField('open', open)}${hiddenField(foldsName, 'on')}${
+    mayWrite && html`<p class="hint">${rules}</p>${isFull && html`<p class="hint">${full}</p>`}`
   }<div class="blocks">${
     // Return in a line presses the form's first button, which must not move a block.
     mayWrite &&
     html`<button class="hidden" formaction="${change}" formnovalidate tabindex="-1">Preview</button>`
-  }${cards.length === 0 && adding('', true, options)}${cards.map((card) => cardOf(card, options))}</div>${wholeLook(document.rest, options)}${
+  }${cards.length === 0 && adding('', true, options)}${listed(cards, '', options)}</div>${wholeLook(document.rest, { faults: { ...asTyped(faults), places: faults.places }, mayWrite })}${
     store !== undefined &&
     savedPart(saved, cards, { isClosed, faults: asTyped(faults), change, store })
   }</div>`
 }
 
 const offeredId = 'offered-pictures'
-
-// A page with more open ones would have too many bytes; the largest of the layouts has fewer.
-const mostOpen = 16
-// Of more, each shows its first words until somebody unfolds it: a page of all fields would be endless.
-const mostUnfolded = 6
 const rules =
   'In words: **bold**, *italic*, [words](https://…), {{ firstName | default: "you" }}, and an empty line between paragraphs. Colours are such as #0a5a9c.'
 
+const full = `It has ${maxBlocks} blocks or more, those in columns counted, and a mail has at most so many: remove one before you add another.`
+
 interface CardOptions
-  extends Pick<CardsOptions, 'faults' | 'change' | 'mayWrite' | 'store' | 'pictures'> {
+  extends Pick<
+    CardsOptions,
+    'faults' | 'change' | 'mayWrite' | 'store' | 'pictures' | 'picturesPage'
+  > {
   isClosed: (card: BlockCard) => boolean
   isUnfolded: (card: BlockCard) => boolean
   isNotice: boolean
+  /** No block can be added. */
+  isFull: boolean
+  removed: RemovedCard | undefined
+}
+
+/** The cards of a list, whose places begin with `at`; in the place of one that was removed stands how it is put back. */
+function listed(cards: readonly BlockCard[], at: string, options: CardOptions): Html {
+  const { removed, change, mayWrite } = options
+  const offer = (place: string) =>
+    mayWrite && removed?.place === place && removedPart(removed, change)
+  return html`${cards.map((card) => html`${offer(card.place)}${cardOf(card, options)}`)}${offer(`${at}${cards.length}`)}`
 }
 
 /** The fields show what was typed by themselves; of the faults, their words alone are wanted. */
@@ -97,8 +116,7 @@ const asTyped = ({ message, fields }: Faults): Faults => ({ message, fields, val
 function cardOf(card: BlockCard, options: CardOptions): Html {
   const { place, title, type, block } = card
   const depth = place.split('.').length
-  const number = Number(place.split('.').at(-1)) + 1
-  const name = `${title} ${number}`
+  const name = `${title} ${numberAt(place) + 1}`
   if (options.isClosed(card)) {
     const isEnd = card.last && depth === 1 && options.mayWrite
     return html`${closedCard(card, name, options)}${isEnd && adding(place, true, options)}`
@@ -113,7 +131,7 @@ ${hiddenField(`b.${place}.type`, type)}${
   }${
     type === 'picture' &&
     options.mayWrite &&
-    pictureChooser(place, String(block.url ?? ''), options.pictures)
+    pictureChooser(place, String(block.url ?? ''), options)
   }${type === 'picture' && options.store !== undefined && uploading(place, options.store)}${
     card.looks.length > 0 &&
     html`<details${isWrong && html` open`}><summary>Look</summary><div class="grid">${card.looks.map((one) => question(one, options))}</div></details>`
@@ -123,11 +141,13 @@ ${hiddenField(`b.${place}.type`, type)}${
   }</fieldset>`
 }
 
-/** What folds a card, which is what stands behind it and is hidden by style alone: so it is without script, too. */
+/**
+ * What folds a card: a box, so that the form says which cards are unfolded without script too. What stands behind it is
+ * hidden by style alone.
+ */
 function foldOf(card: BlockCard, { isUnfolded }: CardOptions): Html {
   const { place, title, block } = card
-  const isOpen = isUnfolded(card)
-  return html`<details class="fold"${isOpen && html` open`}><summary>${firstWordsOf(block) || title}</summary></details><input type="hidden" name="b.${place}.${foldName}"${isOpen && html` value="on"`}>`
+  return html`<label class="fold"><input type="checkbox" name="b.${place}.${foldName}"${isUnfolded(card) && html` checked`}> ${firstWordsOf(block) || title}</label>`
 }
 
 /** The form is sent with its file by this button alone; it comes back with the picture's address filled in. */
@@ -149,24 +169,25 @@ function columnsOf({ place, columns }: BlockCard, options: CardOptions): Html {
     ({ at, cards }, column) =>
       html`<fieldset class="column"><legend>Column ${column + 1}</legend>${
         cards.length === 0 && options.mayWrite && adding(at, false, options)
-      }${cards.map((card) => cardOf(card, options))}</fieldset>`,
+      }${listed(cards, at, options)}</fieldset>`,
   )}`
 }
 
 function moves({ place, first, last }: BlockCard, name: string, options: CardOptions): Html {
   return html`<p class="buttons">${!first && blockButton('up', place, 'Up', name, options.change)}${
     !last && blockButton('down', place, 'Down', name, options.change)
-  }${blockButton('copy', place, 'Duplicate', name, options.change)}${blockButton('gone', place, 'Remove', name, options.change)}</p>`
+  }${!options.isFull && blockButton('copy', place, 'Duplicate', name, options.change)}${blockButton('gone', place, 'Remove', name, options.change)}</p>`
 }
 
 /** What is added after a block, or at the top. */
-function adding(place: string, withColumns: boolean, options: CardOptions): Html {
+function adding(place: string, withColumns: boolean, options: CardOptions): Html | false {
+  if (options.isFull) return false
   const kinds = (Object.keys(blockNames) as BlockType[]).filter(
     (kind) => withColumns || kind !== 'columns',
   )
   return html`<p class="buttons add"><label>${place === '' || place.endsWith('.') ? 'Begin with' : 'Then'} <select name="kind.${place}">${kinds.map(
     // HTML §4.10.10, §13.1.2.4: an option sends its words and needs no end tag. Each card has these.
-    (kind) => html`<option${kind === 'text' && html` selected`}>${blockNames[kind]}`,
+    (kind) => html`<option>${blockNames[kind]}`,
   )}</select></label><button name="do" value="add:${place}" formaction="${options.change}${landing('add', place)}" formnovalidate>Add</button></p>`
 }
 
@@ -184,9 +205,10 @@ const types: Readonly<Record<BlockQuestion['kind'], NonNullable<FormField['type'
 
 const question = (
   { name, question: asked, value, was }: BlockCard['questions'][number],
-  { faults, mayWrite, isNotice }: CardOptions,
+  { faults, mayWrite, isNotice, pictures }: CardOptions,
 ): Html => {
-  const { label, hint } = (isNotice && asked.inNotice) || asked
+  const { label, hint: usual } = (isNotice && asked.inNotice) || asked
+  const hint = pictures.length === 0 ? (asked.offersPictures?.orElse ?? usual) : usual
   return html`${was !== undefined && hiddenField(wasName(name), was)}${field({
     name,
     label,
@@ -198,6 +220,6 @@ const question = (
     ...(hint !== undefined && { hint }),
     ...(asked.options !== undefined && { options: asked.options }),
     ...(asked.kind === 'text' && { rows: 5 }),
-    ...(asked.offersPictures === true && { list: offeredId }),
+    ...(asked.offersPictures !== undefined && { list: offeredId }),
   })}`
 }

@@ -6,6 +6,7 @@ import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import { type BlockDeedDeps, storeDeed, withInserted } from './deeds.js'
 import { withPictureWords } from './picture-words.js'
+import { withPutBack } from './removed-card.js'
 
 interface EditorPage {
   looking: { action: Action; reads: true; maxBodyBytes: number }
@@ -21,7 +22,7 @@ export function blockDeedPages(
 ): void {
   pages.post(`${at}/preview`, { ...looking, again: show }, async (visit) => {
     const told = await withPictureWords(deps, visit.account.id, visit.fields)
-    const fields = await withInserted(deps, visit.account.id, told)
+    const fields = withPutBack(await withInserted(deps, visit.account.id, told))
     return await show({ ...visit, fields }, noFaults)
   })
   // Pictures and templates are the account's: who may look at an editor may not store them by it.

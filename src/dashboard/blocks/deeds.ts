@@ -4,7 +4,7 @@ import { auditOf } from '../../contract/index.js'
 import type { EmailDeps } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
 import { check, ShapeError, structOf, table } from '../../fields/index.js'
-import { type Form, formNamed, formWith } from '../../http/index.js'
+import { type Form, formWith } from '../../http/index.js'
 import * as pictures from '../../pictures/contract.js'
 import { addPicture, picturePath } from '../../pictures/index.js'
 import type { Read } from '../../store/index.js'
@@ -14,6 +14,7 @@ import { pictureIn } from '../pictures/file.js'
 import type { AuditedAction } from '../shell/answer.js'
 import { checkedDocument, closedName, documentIn } from './form.js'
 import { keptName, slugOf } from './kept-name.js'
+import { withRoom } from './removed-card.js'
 
 /*
  * Buttons of an editor of blocks that need more than what is typed: a picture that is uploaded into its card, blocks that are kept
@@ -178,16 +179,18 @@ export async function withInserted(
   const end = documentIn(fields)?.blocks.length ?? 0
   const asked = fields.get('insertAt') ?? ''
   const at = /^(-1|\d{1,3})$/.test(asked) ? Math.min(Number(asked) + 1, end) : end
-  // Those behind it make room.
-  const moved = formNamed(fields, (name) =>
-    name.replace(/^(b|file|kind)\.(\d+)/, (_, part: string, number: string) => {
-      const n = Number(number)
-      return `${part}.${n < at ? n : n + given.length}`
-    }),
-  )
+  const moved = withRoom(fields, { list: '', at, count: given.length })
   const added = given.flatMap((block, n): [string, string][] => [
     [`b.${at + n}.type`, block.type],
     [`b.${at + n}.${closedName}`, JSON.stringify(block)],
   ])
-  return formWith(moved, new Map([...added, ['insertedAt', String(at)], ['open', String(at)]]))
+  const gone = fields
+    .get('gone')
+    ?.replace(/^\d+/, (n) => String(Number(n) < at ? n : Number(n) + given.length))
+  const after: [string, string][] = [
+    ['insertedAt', String(at)],
+    ['open', String(at)],
+    ...(gone === undefined ? [] : [['gone', gone] as [string, string]]),
+  ]
+  return formWith(moved, new Map([...added, ...after]))
 }

@@ -11,8 +11,8 @@ export interface BlockQuestion {
   inNotice?: { label: string; hint: string }
   /** Stands behind 'Look', which most leave as it is. */
   look?: true
-  /** Offers the account's pictures beside what is typed. */
-  offersPictures?: true
+  /** Offers the account's pictures beside what is typed; while there are none this is its hint. */
+  offersPictures?: { orElse: string }
 }
 
 const align: BlockQuestion = {
@@ -73,7 +73,7 @@ export const questions: Readonly<Record<BlockType, readonly BlockQuestion[]>> = 
       label: 'Address of the picture',
       kind: 'line',
       hint: 'Choose one of your pictures below, which brings what it shows, or type https://…',
-      offersPictures: true,
+      offersPictures: { orElse: 'Type https://…, or add a picture of yours below.' },
     },
     {
       name: 'alt',
@@ -82,7 +82,10 @@ export const questions: Readonly<Record<BlockType, readonly BlockQuestion[]>> = 
       hint: 'For people who do not see it. Empty where it only decorates.',
     },
     { name: 'link', label: 'Leads to', kind: 'line', hint: 'https://…, or empty' },
-    space('width', 'Width in pixels'),
+    {
+      ...space('width', 'Width in pixels'),
+      hint: 'Empty: as wide as one of your pictures is, and at most as the mail.',
+    },
     align,
     ...frame,
   ],
@@ -129,10 +132,10 @@ export const questions: Readonly<Record<BlockType, readonly BlockQuestion[]>> = 
   columns: [colour('background', 'Colour behind it')],
 }
 
-/** What blocks are called where people choose one. */
+/** What blocks are called where people choose one, the most usual first, which a browser has chosen. */
 export const blockNames: Readonly<Record<BlockType, string>> = {
-  heading: 'Heading',
   text: 'Text',
+  heading: 'Heading',
   picture: 'Picture',
   button: 'Button',
   list: 'List',

@@ -3,9 +3,12 @@ import { type BlockDocument, type BlockType, blockDocument, maxBlocks } from '..
 import { check, type PartedIssue, ShapeError, structOf } from '../../fields/index.js'
 import type { Form } from '../../http/index.js'
 import { faultWords } from '../shell/fault-words.js'
-import { answerIn, numberOf } from './answers.js'
+import { answerIn } from './answers.js'
 import { kindNamed, newBlock, questions } from './fields.js'
 import { pickedIn } from './picture-words.js'
+import { followed, listAt, placeIn } from './places.js'
+import { type RemovedCard, removedIn } from './removed-card.js'
+import { lookIn } from './whole-look.js'
 
 /** A block as somebody has typed it: of a kind that there is, and else whatever. */
 export type TypedBlock = { type: BlockType } & Record<string, unknown>
@@ -19,10 +22,9 @@ export interface TypedDocument {
   open?: string | undefined
   /** Of the cards that a page had, whether they were unfolded there. */
   unfolded?: ReadonlyMap<TypedBlock, boolean> | undefined
+  /** The card that was removed last, which can be put back. */
+  removed?: RemovedCard | undefined
 }
-
-/** Where a block stands: `3`, or in a column `3.0.1`. */
-type Place = readonly number[]
 
 const isType = (word: string | undefined): word is BlockType =>
   word !== undefined && Object.hasOwn(questions, word)
@@ -40,36 +42,18 @@ export function documentIn(fields: Form): TypedDocument | undefined {
   const unfolded = new Map<TypedBlock, boolean>()
   const blocks = blocksIn(fields, 'b', unfolded)
   const pressed = fields.get('do')
+  const removed = removedIn(fields)
+  const isGoing = pressed === `gone:${removed?.place}`
+  const placeAfter = removed && !isGoing ? followed(blocks, removed.place) : undefined
   const open = pressed === undefined ? undefined : change(blocks, pressed, fields)
-  const rest = lookIn(fields, restIn(given))
-  return { blocks, rest, open: open ?? fields.get('open'), unfolded }
-}
-
-/** The fields of the whole mail's look, by their place in the document. */
-export const lookNames = [
-  'width',
-  'font',
-  'colors.background',
-  'colors.page',
-  'colors.text',
-  'colors.link',
-  'colors.button',
-  'colors.buttonText',
-] as const
-
-/** Width, font and colours as they are typed; where the form does not ask for them, as they were. */
-function lookIn(fields: Form, rest: Record<string, unknown>): Record<string, unknown> {
-  if (fields.get('look.font') === undefined) return rest
-  const { width: _, font: __, colors: ___, ...others } = rest
-  const colors: Record<string, unknown> = {}
-  const look: Record<string, unknown> = { ...others }
-  for (const name of lookNames) {
-    const value = fields.get(`look.${name}`)?.trim() ?? ''
-    if (value === '') continue
-    if (name.startsWith('colors.')) colors[name.slice('colors.'.length)] = value
-    else look[name] = name === 'width' ? numberOf(value) : value
+  const place = placeAfter === undefined ? removed?.place : placeAfter()
+  return {
+    blocks,
+    rest: lookIn(fields, restIn(given)),
+    open: open ?? fields.get('open'),
+    unfolded,
+    removed: removed && place !== undefined ? { ...removed, place } : undefined,
   }
-  return Object.keys(colors).length === 0 ? look : { ...look, colors }
 }
 
 function restIn(given: string): Record<string, unknown> {
@@ -81,10 +65,14 @@ function restIn(given: string): Record<string, unknown> {
   }
 }
 
+// More than a document may have, so that what is too much is refused, and is not left out in silence.
+const mostRead = 2 * maxBlocks
+
 /** The blocks whose fields begin with `at`: `b.0.type`, `b.0.text`, `b.1.0.2.type` … */
 function blocksIn(fields: Form, at: string, unfolded: Map<TypedBlock, boolean>): TypedBlock[] {
   const blocks: TypedBlock[] = []
-  for (let place = 0; place < maxBlocks; place++) {
+  const saysFolds = fields.get(foldsName) !== undefined
+  for (let place = 0; place < mostRead; place++) {
     const here = `${at}.${place}`
     const type = fields.get(`${here}.type`)
     if (!isType(type)) break
@@ -94,8 +82,7 @@ function blocksIn(fields: Form, at: string, unfolded: Map<TypedBlock, boolean>):
       continue
     }
     const block: TypedBlock = { type }
-    const fold = fields.get(`${here}.${foldName}`)
-    if (fold !== undefined) unfolded.set(block, fold !== '')
+    if (saysFolds) unfolded.set(block, fields.get(`${here}.${foldName}`) !== undefined)
     // The page asks for no name of a block, and keeps what the API has given.
     const id = fields.get(`${here}.id`)
     if (id !== undefined) block.id = id
@@ -116,8 +103,11 @@ function blocksIn(fields: Form, at: string, unfolded: Map<TypedBlock, boolean>):
   return blocks
 }
 
-/** The field of a card that says whether it is unfolded, as far as script tells. */
+/** The box of a card that is ticked while the card is unfolded, which the form then sends. */
 export const foldName = 'fold'
+
+/** The field of a form whose cards have such boxes: a form without it says nothing of what is unfolded. */
+export const foldsName = 'folds'
 
 /** The field of a card that is closed: its block, as it is. */
 export const closedName = 'kept'
@@ -140,7 +130,7 @@ function change(blocks: TypedBlock[], pressed: string, fields: Form): string | u
   const [, deed = '', where = '', to = ''] =
     /^(up|down|copy|gone|add|open|move):([\d.]*)(?::(\d{1,3}))?$/.exec(pressed) ?? []
   // `3.0.` is the top of a column, which has no block yet.
-  const place: Place = where.split('.').map((part) => (part === '' ? -1 : Number(part)))
+  const place = placeIn(where)
   const list = listAt(blocks, place)
   const at = place.at(-1) ?? -1
   const block = list?.[at]
@@ -164,13 +154,6 @@ function change(blocks: TypedBlock[], pressed: string, fields: Form): string | u
   return beside(target)
 }
 
-/** The list in which a place is. */
-function listAt(blocks: TypedBlock[], place: Place): TypedBlock[] | undefined {
-  if (place.length < 2) return blocks
-  const [at = -1, column = -1] = place
-  return (blocks[at]?.columns as TypedBlock[][] | undefined)?.[column]
-}
-
 /** The document, checked; throws a `ShapeError` whose paths are the names of the form's fields. */
 export function checkedDocument({ blocks, rest }: TypedDocument): BlockDocument {
   try {
@@ -180,14 +163,17 @@ export function checkedDocument({ blocks, rest }: TypedDocument): BlockDocument 
     throw new ShapeError(
       error.parted.map((issue) => {
         const path = [fieldOf(issue.path)]
-        return isNoAddress(issue)
-          ? { ...issue, path, message: noAddress, misfit: undefined }
-          : { ...issue, path }
+        const message = isNoAddress(issue) ? noAddress : isOfAll(issue) ? tooMany : undefined
+        return message === undefined
+          ? { ...issue, path }
+          : { ...issue, path, message, misfit: undefined }
       }),
     )
   }
 }
 
+const tooMany = `A mail has at most ${maxBlocks} blocks, those in columns counted: remove some`
+const isOfAll = ({ path }: PartedIssue) => path.length === 1 && path[0] === 'blocks'
 const noAddress = 'There is none yet: choose or write an address that begins with https://'
 const isNoAddress = ({ path, misfit }: PartedIssue) =>
   path.at(-1) === 'url' && misfit?.isMissing === true

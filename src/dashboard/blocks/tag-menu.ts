@@ -21,6 +21,13 @@ const links: readonly OfferedTag[] = [
   { name: 'preferences_url', label: 'Link to the preferences', fallback: undefined },
 ]
 
+/** Campaigns alone can be on the public page, which their reader's own page goes with. */
+const viewLink: OfferedTag = {
+  name: 'view_url',
+  label: 'Link to this mail in a browser',
+  fallback: undefined,
+}
+
 // The menu has room for them.
 const mostOwn = 20
 
@@ -28,11 +35,15 @@ const tagOf = ({ name, fallback }: OfferedTag) =>
   fallback === undefined ? `{{ ${name} }}` : `{{ ${name} | default: "${fallback}" }}`
 
 /** The merge tags that there are for this account's contacts, its own fields among them. */
-async function tagsOf(read: Read, accountId: string): Promise<readonly OfferedTag[]> {
+async function tagsOf(
+  read: Read,
+  accountId: string,
+  isCampaign: boolean,
+): Promise<readonly OfferedTag[]> {
   const described = (await listContactFields(read, accountId)).filter(
     ({ name }) => !isNameField(name),
   )
-  const taken = new Set([...fixed, ...links, ...described].map(({ name }) => name))
+  const taken = new Set([...fixed, ...links, viewLink, ...described].map(({ name }) => name))
   const own = (await fieldsInUse(read, accountId))
     .filter((name) => isTagName(name) && !taken.has(name))
     .slice(0, mostOwn)
@@ -41,6 +52,7 @@ async function tagsOf(read: Read, accountId: string): Promise<readonly OfferedTa
     ...described.map(({ name, label }) => ({ name, label, fallback: '' })),
     ...own.map((name) => ({ name, label: 'A field of your own', fallback: '' })),
     ...links,
+    ...(isCampaign ? [viewLink] : []),
   ]
 }
 
@@ -48,13 +60,20 @@ async function tagsOf(read: Read, accountId: string): Promise<readonly OfferedTa
  * The same to be copied; with script a button puts one where somebody writes, with what was typed for who has none
  * (`browser/tags.ts`).
  */
-export async function tagMenu(read: Read, accountId: string): Promise<Html> {
-  const offered = await tagsOf(read, accountId)
+export async function tagMenu(
+  read: Read,
+  accountId: string,
+  { isCampaign = false } = {},
+): Promise<Html> {
+  const offered = await tagsOf(read, accountId, isCampaign)
   return html`<details class="card tags" data-tags><summary>What you know of each reader</summary>
 <p class="hint">Put one into your words. Who has no value gets what stands in quotes.</p>
 <div class="field" hidden><label for="tag-default">If there is none</label><input type="text" id="tag-default" maxlength="100" autocomplete="off" value="there"></div>
 <ul class="plain">${offered.map(
     (one) =>
       html`<li><code>${tagOf(one)}</code> <span class="quiet">${one.label}</span> <button type="button" data-tag="${one.name}"${one.fallback !== undefined && html` data-default`} hidden>Insert</button></li>`,
-  )}</ul></details>`
+  )}</ul>${
+    isCampaign &&
+    html`<p class="hint">{{ view_url }} is empty unless you tick “Show it on your public page of past campaigns” below.</p>`
+  }</details>`
 }

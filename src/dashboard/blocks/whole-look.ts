@@ -1,7 +1,20 @@
+import type { Form } from '../../http/index.js'
 import type { Faults } from '../shell/faults.js'
 import { field } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
-import { lookNames } from './form.js'
+import { numberOf } from './answers.js'
+
+/** The fields of the whole mail's look, by their place in the document. */
+const lookNames = [
+  'width',
+  'font',
+  'colors.background',
+  'colors.page',
+  'colors.text',
+  'colors.link',
+  'colors.button',
+  'colors.buttonText',
+] as const
 
 const labels: Readonly<Record<(typeof lookNames)[number], string>> = {
   width: 'Width in pixels',
@@ -44,4 +57,19 @@ export function wholeLook(
     })
   })
   return html`<details class="card"${isWrong && html` open`}><summary>Look of the whole mail</summary><p class="hint">What is empty is as your brand has it.</p><div class="grid">${asked}</div></details>`
+}
+
+/** Width, font and colours as they are typed; where the form does not ask for them, as they were. */
+export function lookIn(fields: Form, rest: Record<string, unknown>): Record<string, unknown> {
+  if (fields.get('look.font') === undefined) return rest
+  const { width: _, font: __, colors: ___, ...others } = rest
+  const colors: Record<string, unknown> = {}
+  const look: Record<string, unknown> = { ...others }
+  for (const name of lookNames) {
+    const value = fields.get(`look.${name}`)?.trim() ?? ''
+    if (value === '') continue
+    if (name.startsWith('colors.')) colors[name.slice('colors.'.length)] = value
+    else look[name] = name === 'width' ? numberOf(value) : value
+  }
+  return Object.keys(colors).length === 0 ? look : { ...look, colors }
 }

@@ -44,8 +44,8 @@ function putBeside(line: Line, there: Element, says: Element | null): void {
   else line.setAttribute('aria-describedby', told)
   line.ariaInvalid = says === null ? null : 'true'
   if (says === null) return
-  const fold = there.closest('.block')?.querySelector<HTMLDetailsElement>(':scope > .fold')
-  if (fold) fold.open = true
+  const fold = there.closest('.block')?.querySelector<HTMLInputElement>(':scope > .fold > input')
+  if (fold) fold.checked = true
   const fault = document.createElement('p')
   Object.assign(fault, { id, className: 'fault', textContent: says.textContent })
   const words = [...there.querySelectorAll(':scope > label, :scope > .hint')].at(-1)

@@ -1,4 +1,6 @@
 import Sortable from 'sortablejs'
+import { openAgain, openParts } from './folds.js'
+import { cardAfter, nameAfter } from './moved-cards.js'
 
 /*
  * The cards of a form with script: a button that changes them (`do`) replaces only that part of the page, and a card
@@ -65,7 +67,9 @@ async function bring(
   const [there, made] = [form.querySelector(part), page.querySelector(part)]
   if (there === null || made === null) throw new Error('log in again, in another tab')
   const typing = typedInto(there)
+  const parts = openParts(there)
   there.replaceWith(made)
+  openAgain(made, parts, (card) => cardAfter(button.value, card))
   // The status is outside of the cards: it is read aloud only if it existed before its words.
   const moved = form.querySelector('[data-moved]')
   if (moved !== null) moved.textContent = page.querySelector('[data-moved]')?.textContent ?? ''
@@ -154,34 +158,6 @@ function goOnTyping(form: HTMLFormElement, deed: string, was: Line): void {
   field?.focus({ preventScroll: true })
   if (was instanceof HTMLSelectElement || field instanceof HTMLSelectElement) return
   if (was.selectionStart !== null) field?.setSelectionRange(was.selectionStart, was.selectionEnd)
-}
-
-/** The name of a card's field after a deed such as `up:3` or `move:1.0.2:4`: cards after it have moved. */
-function nameAfter(deed: string, name: string): string {
-  const [, what = '', where = '', to = ''] = /^(\w+):([\d.]*)(?::(\d+))?$/.exec(deed) ?? []
-  const places = where.split('.')
-  const last = places.pop() ?? ''
-  const at = last === '' ? -1 : Number(last)
-  const list = `${['b', ...places].join('.')}.`
-  if (!name.startsWith(list)) return name
-  const [head = '', ...rest] = name.slice(list.length).split('.')
-  const target = { up: at - 1, down: at + 1, move: Number(to) }[what]
-  const n = Number(head)
-  const moved = target === undefined ? afterChange(what, n, at) : afterMove(n, at, target)
-  return `${list}${[moved, ...rest].join('.')}`
-}
-
-const afterChange = (what: string, n: number, at: number) =>
-  n <= at || (what !== 'add' && what !== 'copy' && what !== 'gone')
-    ? n
-    : what === 'gone'
-      ? n - 1
-      : n + 1
-
-function afterMove(n: number, at: number, to: number): number {
-  if (n === at) return to
-  if (at < n && n <= to) return n - 1
-  return to <= n && n < at ? n + 1 : n
 }
 
 /** Puts the focus of people who work by keys at the changed card: at the same button, or at a field. */

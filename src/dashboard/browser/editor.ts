@@ -8,7 +8,7 @@ import { tags } from '@lezer/highlight'
 import { basicSetup } from 'codemirror'
 import { tellCardFaults } from './card-faults.js'
 import { keepCards } from './cards.js'
-import { keepFolds } from './folds.js'
+import { isFold, keepFolds } from './folds.js'
 import { keepDraft } from './keep.js'
 import { tellPictures } from './picture-words.js'
 import { insertTags } from './tags.js'
@@ -152,6 +152,7 @@ function keepPreview(form: HTMLFormElement, editors: ReadonlyMap<string, EditorV
   form.addEventListener('input', (event) => {
     // The look (desktop, phone, dark) is only style: nothing has to be rendered again.
     if (event.target instanceof HTMLInputElement && event.target.name === 'look') return
+    if (isFold(event.target)) return
     isTyped = true
     clearTimeout(timer)
     timer = setTimeout(() => void ask(), afterMs)

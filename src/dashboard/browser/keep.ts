@@ -5,6 +5,7 @@
  */
 
 import { tellCardFaults } from './card-faults.js'
+import { isFold } from './folds.js'
 import { forgetKeeping, noteKeeping } from './on-its-way.js'
 
 // Longer than the preview waits, as each time is a write.
@@ -70,6 +71,7 @@ export function keepDraft(form: HTMLFormElement): void {
   }
   form.addEventListener('input', (event) => {
     if (isNamed(event.target) && unkept.has(event.target.name)) return
+    if (isFold(event.target)) return
     isTyped = true
     isUnkept = true
     if (!isOver) told.textContent = ''

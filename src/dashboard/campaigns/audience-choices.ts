@@ -2,6 +2,7 @@ import { listPage, requireList } from '../../contacts/index.js'
 import { ApiError } from '../../errors/index.js'
 import { listSegments } from '../../segments/index.js'
 import { likeAnyCase, type Read } from '../../store/index.js'
+import { namedOptions, type OfferedThing } from '../shell/named-options.js'
 
 /** What a form of a campaign offers. */
 export interface AudienceChoice {
@@ -19,23 +20,26 @@ export async function listChoices(
   chosen: readonly string[],
   find = '',
 ) {
-  const choices =
+  const found: readonly OfferedThing[] =
     find === ''
-      ? (await listPage(read, accountId, { limit: mostChoices })).page.map(choiceOf)
-      : (await listsNamed(read, accountId, find)).map(choiceOf)
-  for (const id of new Set(chosen)) {
-    if (choices.some(({ value }) => value === id)) continue
-    const name = await requireList(read, accountId, id).then(({ name }) => name, nameOfGone)
-    choices.push({ value: id, label: name })
-  }
-  return choices
+      ? (await listPage(read, accountId, { limit: mostChoices })).page
+      : await listsNamed(read, accountId, find)
+  const known = new Set(found.map(({ id }) => id))
+  const others = [...new Set(chosen)].filter((id) => !known.has(id))
+  const lists = await Promise.all(
+    others.map((id) => requireList(read, accountId, id).catch(undefinedIfGone)),
+  )
+  return [
+    ...namedOptions([...found, ...lists.filter((list) => list !== undefined)]),
+    ...goneOptions(others.filter((_, at) => lists[at] === undefined)),
+  ]
 }
 
 /** An account has few lists: all of them are looked at. */
 const listsNamed = (read: Read, accountId: string, find: string) =>
   read
     .selectFrom('contact_lists')
-    .select(['id', 'name'])
+    .select(['id', 'name', 'contact_count as contactCount'])
     .where('account_id', '=', accountId)
     .where('deleted_at', 'is', null)
     .where(likeAnyCase('name', find))
@@ -53,21 +57,16 @@ export async function segmentChoices(
   const all = await listSegments(read, accountId)
   const fitting = all.filter(({ name }) => name.toLowerCase().includes(find.toLowerCase()))
   const shown = new Set(fitting.slice(0, mostChoices).map(({ id }) => id))
-  const choices = all.filter(({ id }) => shown.has(id) || chosen.includes(id)).map(choiceOf)
-  const gone = chosen.filter((id) => !choices.some(({ value }) => value === id))
-  return [...choices, ...gone.map((id) => ({ value: id, label: goneName }))]
+  const choices = namedOptions(all.filter(({ id }) => shown.has(id) || chosen.includes(id)))
+  const known = new Set(choices.map(({ value }) => value))
+  return [...choices, ...goneOptions(chosen.filter((id) => !known.has(id)))]
 }
 
-// It stays ticked, so that somebody takes the tick away: without a word the audience would be another one.
-const goneName = 'One that is deleted'
+// They stay ticked, so that somebody takes the tick away: without a word the audience would be another one.
+const goneOptions = (ids: readonly string[]) =>
+  ids.map((id) => ({ value: id, label: 'One that is deleted' }))
 
-function nameOfGone(error: unknown): string {
-  if (error instanceof ApiError && error.code === 'not_found') return goneName
+function undefinedIfGone(error: unknown): undefined {
+  if (error instanceof ApiError && error.code === 'not_found') return undefined
   throw error
 }
-
-/** What has an id and a name, as a form offers it. */
-export const choiceOf = ({ id, name }: { id: string; name: string }): AudienceChoice => ({
-  value: id,
-  label: name,
-})

@@ -6,6 +6,7 @@ import { findTemplate } from '../../templates/index.js'
 import { firstBlocks } from '../blocks/fields.js'
 import { unfinishedIn } from '../blocks/finished.js'
 import { documentIn, filled, type TypedDocument, typedOf } from '../blocks/form.js'
+import { withOpen } from '../blocks/open-cards.js'
 import { type Html, html } from '../shell/html.js'
 import type { Visit } from '../shell/visit.js'
 import type { CampaignPageDeps } from './deps.js'
@@ -54,7 +55,8 @@ export async function begunWith(
   }
   const document = await blocks()
   if (document === null) return { document: undefined, asks: undefined }
-  return { document: 'rest' in document ? document : typedOf(document), asks: undefined }
+  const typed = 'rest' in document ? document : typedOf(document)
+  return { document: withOpen(typed, query), asks: undefined }
 }
 
 /** The button that was pressed to begin otherwise. */

@@ -4,17 +4,16 @@ import {
   alikeVersions,
   alikeWords,
   type Broadcast,
-  contentRefusals,
   draftVersions,
   goneWords,
   isTooShortForOpens,
-  judgeDraft,
+  lookAtDraft,
   opensMeasured,
   takeBackMs,
   whyUnmeasured,
 } from '../../broadcasts/index.js'
 import { verifiedDomains } from '../../domains/index.js'
-import { ApiError } from '../../errors/index.js'
+import type { ApiError } from '../../errors/index.js'
 import { parseMailbox } from '../../mime/index.js'
 import { rehearse } from '../../rehearsals/index.js'
 import type { Read } from '../../store/index.js'
@@ -44,25 +43,16 @@ export async function checksOf(
 ): Promise<CampaignChecks> {
   const { read } = deps.store
   const edit = { label: 'Write it', href: `${base}/campaigns/${draft.id}` }
-  const checks: CampaignCheck[] = [await senderCheck(read, accountId, draft, base)]
-  let reachable: number | undefined
-  let isSmall = false
-  try {
-    const { counts } = await judgeDraft(withExpand(deps), accountId, draft.id)
-    reachable = counts.reachable
-    checks.push({ tone: 'good', says: countWords(counts) })
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    // 402: of the plan, which has no room for so many, or is none.
-    // Of versions that are too many: how many people they need.
-    isSmall = 'needed' in error.fields
-    const written = isSmall ? versionsOf(base, draft) : edit
-    const mend = error.status === 402 ? { label: 'Your plan', href: `${base}/plan` } : written
-    const gone = error.code === 'not_found' ? await goneWords(read, draft) : undefined
-    const says = gone === undefined ? (error.slips[0]?.says ?? error.message) : `${gone}.`
-    checks.push({ tone: 'bad', says, mend })
-    const others = (await contentRefusals(read, draft)).filter((one) => one !== error.message)
-    checks.push(...others.map((says) => ({ tone: 'bad' as const, says, mend: edit })))
+  const { refusals, counts } = await lookAtDraft(withExpand(deps), accountId, draft.id)
+  const reachable = refusals.length === 0 ? counts?.reachable : undefined
+  // Of versions that are too many: how many people they need.
+  const isSmall = refusals.some(({ fields }) => 'needed' in fields)
+  const checks: CampaignCheck[] = [
+    await senderCheck(read, accountId, draft, base),
+    ...(await refusalChecks(read, draft, { refusals, base, edit })),
+  ]
+  if (counts !== undefined && counts.fit > 0) {
+    checks.push({ tone: counts.reachable > 0 ? 'good' : 'none', says: countWords(counts) })
   }
   const filling = await fillingWords(read, draft)
   if (filling !== undefined) checks.push({ tone: 'doubt', says: filling })
@@ -71,6 +61,7 @@ export async function checksOf(
     await leavingCheck(read, draft, base),
   )
   const contents = await contentsOf(deps, draft, edit)
+  checks.push(...deadLinkChecks(draft, contents, edit))
   const looked = contents.map(async ({ key, seen, made, mend }) => ({
     key,
     checks: made === undefined ? [] : await contentChecks(read, seen, made, { mend, followed }),
@@ -87,7 +78,12 @@ export async function checksOf(
     else if (draft.notice_reason === null) checks.push({ tone: 'none', says, mend: edit })
   }
   if (reachable === undefined) {
-    checks.push(...(await tagsOfNobody(deps, contents)))
+    const isSomebody = counts !== undefined && counts.reachable > 0
+    checks.push(
+      ...(isSomebody
+        ? await peopleChecks(deps, draft, { contents, base })
+        : await tagsOfNobody(deps, contents)),
+    )
     return { checks, reachable }
   }
   const { marketingPlan } = await readBilling(read, deps.plans, accountId)
@@ -109,6 +105,44 @@ export async function checksOf(
     checks.push({ tone, says: forecast, mend: rehearsal })
   }
   return { checks, reachable }
+}
+
+/** Of a notice: links by which nobody can unsubscribe. */
+function deadLinkChecks(
+  { notice_reason: notice }: Broadcast,
+  contents: readonly SeenContent[],
+  mend: NonNullable<CampaignCheck['mend']>,
+): CampaignCheck[] {
+  if (notice === null) return []
+  const dead = ['unsubscribe_url', 'preferences_url'].map((name) => `{{ ${name} }}`)
+  return dead
+    .filter((tag) => contents.some(({ made }) => made?.html.includes(tag)))
+    .map((tag) => {
+      const says = `${tag} is empty in a notice, so a link to it leads nowhere: take it out.`
+      return { tone: 'doubt', says, mend }
+    })
+}
+
+/** All that is in the way, each with where it is mended; what is wrong with the sender is told by a check of its own. */
+async function refusalChecks(
+  read: Read,
+  draft: Broadcast,
+  {
+    refusals,
+    base,
+    edit,
+  }: { refusals: readonly ApiError[]; base: string; edit: NonNullable<CampaignCheck['mend']> },
+): Promise<CampaignCheck[]> {
+  const others = refusals.filter(({ fields }) => !('domain' in fields))
+  const told = others.map(async (error): Promise<CampaignCheck> => {
+    const written = 'needed' in error.fields ? versionsOf(base, draft) : edit
+    // 402: of the plan, which has no room for so many, or is none.
+    const mend = error.status === 402 ? { label: 'Your plan', href: `${base}/plan` } : written
+    const gone = error.code === 'not_found' ? await goneWords(read, draft) : undefined
+    const says = gone === undefined ? (error.slips[0]?.says ?? error.message) : `${gone}.`
+    return { tone: 'bad', says, mend }
+  })
+  return await Promise.all(told)
 }
 
 /** Of a mail that is too short for the picture that counts opens: what that means, and what to do. */

@@ -13,11 +13,11 @@ import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { FormField } from '../shell/field.js'
 import type { Html } from '../shell/html.js'
+import { namedOptions } from '../shell/named-options.js'
 import type { Visit } from '../shell/visit.js'
 import { clockChangeTyped } from '../typed-moment.js'
 import {
   type AudienceChoice,
-  choiceOf,
   listChoices,
   mostChoices,
   segmentChoices,
@@ -166,7 +166,7 @@ export async function editPage(
     segments,
     find,
     hasMore: find !== '' || lists.length >= mostChoices || segments.length >= mostChoices,
-    topics: (await listTopics(read, account.id)).map(choiceOf),
+    topics: namedOptions(await listTopics(read, account.id)),
     notice: draft?.notice_reason ?? undefined,
     mayNotice: visit.may('campaigns.notice'),
     ownTime: wasTyped ? Boolean(fields.get('ownTime')) : (draft?.local_zone ?? null) !== null,
@@ -190,12 +190,13 @@ export async function editPage(
         change,
         mayWrite: true,
         pictures: await pictureChoices(read, account.id, deps.publicUrl),
+        picturesPage: `${base}/pictures`,
         store: `${here ?? `${base}/campaigns/new`}/blocks`,
         saved: await savedBlocks(read, { accountId: account.id, base }, fields),
         isNotice: draft?.notice_reason != null,
       }),
     begin: beginPart(begun, { change, isNew: draft === undefined }),
-    tags: await tagMenu(read, account.id),
+    tags: await tagMenu(read, account.id, { isCampaign: true }),
     preview: previewPart(previewed, askedBeside(versionKeys, { version, as })),
     versionKeys,
     testVersion: fields.get('testVersion') ?? versionKeys[0] ?? '',

@@ -134,7 +134,7 @@ export function paceFieldsOf(
   })}${field({
     name: 'windowZone',
     label: 'In the time of',
-    hint: `A zone such as Africa/Lagos. ${edgeWords}`,
+    hint: `Such as Africa/Lagos. ${edgeWords}`,
     value: usualZone,
     required: false,
     faults,

@@ -11,10 +11,11 @@ import {
 } from '../../broadcasts/index.js'
 import { isRecent } from '../../clock/index.js'
 import { auditOf } from '../../contract/index.js'
-import { formWith } from '../../http/index.js'
+import { type Form, formWith } from '../../http/index.js'
 import { blockDeedPages } from '../blocks/deed-pages.js'
 import { savedOrKept, type UnfinishedDocument } from '../blocks/finished.js'
 import type { TypedDocument } from '../blocks/form.js'
+import { pageWithOpen } from '../blocks/open-cards.js'
 import { withPictureWords } from '../blocks/picture-words.js'
 import { file, type PageAnswer, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
@@ -35,11 +36,12 @@ import { sendCampaignTest } from './test-mail.js'
 import { typedDraft } from './typed-draft.js'
 import { versionContentPages } from './version-content.js'
 
-/** Where the button leads with which a draft is saved. */
-const pageAfter: Readonly<Record<string, string>> = {
-  send: '/send',
-  versions: '/versions',
-  files: '#files',
+/** The page to which the button leads with which a draft was saved; `here`: the draft's own. */
+function pageAfter(here: string, next: string | undefined, fields: Form): string {
+  if (next === 'send' || next === 'versions') return `${here}/${next}`
+  // What is kept while somebody writes is shown by the page that they have.
+  if (next === 'keep') return here
+  return `${pageWithOpen(here, fields)}${next === 'files' ? '#files' : ''}`
 }
 
 /** Campaigns: written, tried, looked at, sent, and what becomes of them. */
@@ -88,7 +90,7 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
       saved: 'The draft is saved',
       keepsAll: true,
     })
-    return redirect(`${base}/campaigns/${made.id}${pageAfter[form.next ?? ''] ?? ''}`, {
+    return redirect(pageAfter(`${base}/campaigns/${made.id}`, form.next, fields), {
       ...(flash !== undefined && { flash }),
       audit: auditOf(operations.createBroadcast, { target: made.id }),
     })
@@ -136,7 +138,7 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
     }
     // The same form goes on to what sends the test, which may be refused when the draft is saved.
     if (form.next === 'test') return redirect(`${here}/test`, { keepsForm: true, audit })
-    return redirect(`${here}${pageAfter[form.next ?? ''] ?? ''}`, {
+    return redirect(pageAfter(here, form.next, fields), {
       ...(flash !== undefined && { flash }),
       // One row says that somebody has written on it.
       audit: isKeptOn ? 'noted' : audit,
@@ -196,7 +198,7 @@ function besideDraftPages(
     const given = { to, version, as }
     const billing = await readBilling(read, deps.plans, visit.account.id)
     const sent = await sendCampaignTest(deps, billing, params.id ?? '', given)
-    return redirect(`${base}/campaigns/${params.id}`, {
+    return redirect(pageWithOpen(`${base}/campaigns/${params.id}`, visit.fields), {
       flash: `${sent.message}: ${to}${version === undefined ? '' : `, version ${version}`}`,
       audit: auditOf(operations.testBroadcast, { target: sent.id, detail: { to } }),
     })

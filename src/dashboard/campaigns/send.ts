@@ -43,6 +43,8 @@ interface SendCampaignView {
   subject: string
   revision: number
   checks: Html
+  /** Only an owner may send it, and somebody else is looking. */
+  isForOwners: boolean
   /** How many get it; undefined where it cannot be sent. */
   people: string | undefined
   typesNumber: boolean
@@ -113,7 +115,7 @@ export function sendPages(pages: AccountPages, deps: CampaignPageDeps): void {
 
 async function showChecks(
   deps: CampaignPageDeps,
-  { account, base, person, now }: Visit,
+  { account, base, person, now, may }: Visit,
   draft: Broadcast,
   faults: Faults,
   followed?: readonly Followed[],
@@ -128,7 +130,8 @@ async function showChecks(
     name,
     subject: await subjectsSaid(deps.store.read, draft),
     revision: draft.revision,
-    checks: checkList(checks),
+    checks: checkList(checks, zone),
+    isForOwners: draft.notice_reason !== null && !may('campaigns.notice'),
     people: reachable === undefined ? undefined : shown(reachable),
     typesNumber: isTypedFor(reachable ?? 0),
     tested: await testedFirst(deps.store.read, draft, reachable ?? 0),

@@ -18,6 +18,7 @@ export const ofTwoWriters = (
     ? {}
     : {
         faults: Object.assign({}, faults, {
-          message: 'Not saved yet: choose below whose words stay',
+          message:
+            'Somebody else has changed this draft since you opened it, so what you typed is not saved: choose below whose words stay',
         }),
       }

@@ -25,6 +25,7 @@ import {
   type TypedDocument,
   typedOf,
 } from '../blocks/form.js'
+import { pageWithOpen, withOpen } from '../blocks/open-cards.js'
 import { pictureChoices } from '../blocks/picture-choices.js'
 import { withPictureWords } from '../blocks/picture-words.js'
 import { savedBlocks } from '../blocks/saved-part.js'
@@ -126,7 +127,9 @@ export function versionContentPages(pages: AccountPages, deps: CampaignPageDeps)
     const versions = `${base}/campaigns/${draft.id}/versions`
     const isKept = form.next === 'keep'
     const isKeptOn = isKept && isRecent(draft.changed_at ?? 0, deps.clock.now(), oneWritingMs)
-    return redirect(isTaken ? versions : `${versions}/${key}`, {
+    const here = `${versions}/${key}`
+    const page = isKept ? here : pageWithOpen(here, fields)
+    return redirect(isTaken ? versions : page, {
       ...(flash !== undefined && { flash }),
       audit: isKeptOn ? 'noted' : auditOf(operations.updateBroadcast, { target: draft.id }),
     })
@@ -207,7 +210,7 @@ async function showContent(
   faults: Faults,
 ) {
   const { read } = deps.store
-  const { account, base, fields } = visit
+  const { account, base, fields, query } = visit
   const whole = blocksOf(draft)
   const isNotice = draft.notice_reason !== null
   const saved = asVersion(
@@ -220,7 +223,8 @@ async function showContent(
     version,
   )
   const wasTyped = fields.get('revision') !== undefined
-  const document = wasTyped ? documentIn(fields) : (unfinished ?? saved.document)
+  const kept = unfinished ?? saved.document
+  const document = wasTyped ? documentIn(fields) : kept && withOpen(kept, query)
   const typed = wasTyped ? (fields.get('html') ?? '') : saved.html
   const html = fields.get('keepsHtml') !== undefined && typed === '' ? saved.html : typed
   const isLarge = isOwn(version) && html === saved.html && html.length > mostShown
@@ -256,13 +260,14 @@ async function showContent(
         change: `${here}/preview`,
         mayWrite: true,
         pictures: await pictureChoices(read, account.id, deps.publicUrl),
+        picturesPage: `${base}/pictures`,
         store: `${here}/blocks`,
         saved: await savedBlocks(read, { accountId: account.id, base }, fields),
         isNotice,
       }),
     html: isLarge ? '' : html,
     largeHtml: isLarge ? `${shown(Math.round(html.length / 1024))} KB` : undefined,
-    tags: await tagMenu(read, account.id),
+    tags: await tagMenu(read, account.id, { isCampaign: true }),
     preview: previewPart(previewed, [askedContact(as)]),
     faults,
   }

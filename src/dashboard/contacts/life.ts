@@ -1,6 +1,7 @@
 import type { Read } from '../../store/index.js'
 import { eventTitle } from '../event-words.js'
 import { type Moment, moment } from '../format.js'
+import { namedOptions } from '../shell/named-options.js'
 
 /** An automation that somebody is in. */
 export interface LiveRunView {
@@ -82,7 +83,5 @@ export async function startable(
     .select(['automations.id', 'automations.name'])
     .where('triggers.account_id', '=', accountId)
     .execute()
-  return rows
-    .map(({ id, name }) => ({ value: id, label: name }))
-    .sort((a, b) => a.label.localeCompare(b.label))
+  return namedOptions(rows).sort((a, b) => a.label.localeCompare(b.label))
 }

@@ -12,6 +12,7 @@ import { type PageAnswer, page } from '../shell/answer.js'
 import { api, call } from '../shell/api-call.js'
 import { command } from '../shell/command-line.js'
 import { type Faults, noFaults } from '../shell/faults.js'
+import { namedOptions } from '../shell/named-options.js'
 import type { SameBy, Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { runningNow } from '../tasks/routes.js'
@@ -103,10 +104,7 @@ export async function showContacts(
   const fits = isWhole ? members.length : await knownNumber(read, account.id, search)
   const chosen = await listNamed(read, account.id, listId)
   const lists = await listChoices(read, account.id, chosen)
-  const segments = (await listSegments(read, account.id)).map(({ id, name }) => ({
-    value: id,
-    label: name,
-  }))
+  const segments = namedOptions(await listSegments(read, account.id))
   const theirs = await listsOfContacts(
     read,
     members.map(({ id }) => id),

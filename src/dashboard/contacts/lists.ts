@@ -1,5 +1,6 @@
 import { type ContactList, listPage, requireList } from '../../contacts/index.js'
 import type { Read } from '../../store/index.js'
+import { namedOptions } from '../shell/named-options.js'
 
 /** A list to choose. */
 export interface ListChoice {
@@ -20,13 +21,13 @@ export async function listChoices(
 ): Promise<ListChoice[]> {
   const known = new Set(also.map(({ id }) => id))
   const { page } = await listPage(read, accountId, { limit: mostOffered })
-  return [...also, ...page.filter(({ id }) => !known.has(id))].map(
-    ({ id, name, doubleOptIn = false }) => ({
-      value: id,
-      label: name,
-      asksFirst: doubleOptIn,
-    }),
-  )
+  const lists = [...also, ...page.filter(({ id }) => !known.has(id))]
+  const asking = new Set(lists.flatMap(({ id, doubleOptIn }) => (doubleOptIn ? [id] : [])))
+  return namedOptions(lists).map(({ value, label }) => ({
+    value,
+    label,
+    asksFirst: asking.has(value),
+  }))
 }
 
 /** The list that an address names, if it names one. Throws a 404. */

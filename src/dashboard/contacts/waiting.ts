@@ -1,4 +1,4 @@
-import { listForms, type SignupForm, waitingEntries } from '../../forms/index.js'
+import { listForms, type SignupForm, waitingEntries, waitsMs } from '../../forms/index.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { type BesidePages, listOf } from '../shell/listing.js'
@@ -23,12 +23,13 @@ export async function showWaiting(
   for (const form of await listForms(read, account.id)) forms.set(form.id, form)
   const view: WaitingView = {
     base,
-    people: rows.map(({ email, formId, typed, createdAt, expiresAt }) => {
+    people: rows.map(({ email, formId, typed, expiresAt }) => {
       const form = forms.get(formId)
       return {
         email,
         by: form === undefined ? 'you, by hand' : `the form “${form.name}”`,
-        asked: typed.later ? undefined : moment(createdAt, now),
+        // Somebody who had to wait has the whole time from their mail on.
+        asked: typed.later ? undefined : moment(expiresAt - waitsMs, now),
         until: moment(expiresAt, now),
       }
     }),

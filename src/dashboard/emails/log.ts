@@ -5,10 +5,11 @@ import { type EmailSummary, listEmails } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { Read, Store } from '../../store/index.js'
 import { listTemplates } from '../../templates/index.js'
-import { type Moment, moment, shortly } from '../format.js'
+import { type Moment, moment, shortly, timeOfId } from '../format.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { api, call } from '../shell/api-call.js'
 import { command } from '../shell/command-line.js'
+import { namedOptions } from '../shell/named-options.js'
 import type { SameBy, Tone } from '../shell/parts.js'
 import { ranges } from '../shell/time-ranges.js'
 import type { Visit } from '../shell/visit.js'
@@ -60,8 +61,6 @@ const pageSize = 50
 const mostLooked = 1_000
 // How many options a select has: the newest ones. A chosen one that is not among them is added.
 const mostOptions = 100
-// How a mail's id begins: RFC 9562 §5.7, a UUID of version 7, which starts with its time; test mail has version 8.
-const uuidWithTime = /^[0-9a-f]{8}-[0-9a-f]{4}-[78]/
 
 /** An account's mails, newest first; a search for an id leads to the mail itself. */
 export async function showLog(
@@ -104,7 +103,7 @@ export async function showLog(
     rows: emails.map((email) => rowOf(email, base, now)),
     isNew: emails.length === 0 && !isFiltered,
     lookedTo:
-      next !== undefined && emails.length < pageSize ? moment(timeOf(next), now) : undefined,
+      next !== undefined && emails.length < pageSize ? moment(timeOfId(next) ?? 0, now) : undefined,
     newest: before === undefined ? undefined : here({ before: '' }),
     older: next === undefined ? undefined : here({ before: next }),
     csv: `${base}/emails.csv${queryWith(query, {})}`,
@@ -140,15 +139,12 @@ async function isMailOf(read: Read, accountId: string, id: string): Promise<bool
 function cursorIn(query: URLSearchParams): string | undefined {
   const before = query.get('before') ?? ''
   if (before === '') return undefined
-  if (uuidWithTime.test(before) && before.length === 36) return before
+  if (timeOfId(before) !== undefined) return before
   throw new ApiError(
     'validation_error',
     'The link to this page of the log does not work any more: begin at the first page',
   )
 }
-
-/** RFC 9562 §5.7: the first 48 bits are milliseconds since 1970. */
-const timeOf = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
 const shown = ['type', 'test', 'template', 'broadcastId', 'automationId'] as const
 
@@ -195,13 +191,9 @@ async function selectsOf(
     select(
       'broadcastId',
       'Campaign',
-      campaigns.map(({ id, name, subject }) => ({ value: id, label: name || subject })),
+      namedOptions(campaigns.map(({ id, name, subject }) => ({ id, name: name || subject }))),
     ),
-    select(
-      'automationId',
-      'Automation',
-      automations.map(({ id, name }) => ({ value: id, label: name })),
-    ),
+    select('automationId', 'Automation', namedOptions(automations)),
   ]
   return [
     { name: 'range', label: 'Time', value: range, options: ranges.map((one) => ({ ...one })) },

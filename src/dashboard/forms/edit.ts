@@ -19,6 +19,7 @@ import { listTopics } from '../../topics/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { Html } from '../shell/html.js'
+import { namedOptions } from '../shell/named-options.js'
 import type { AccountPages } from '../shell/page.js'
 import { markPart, refuseStale } from '../shell/stale.js'
 import type { Visit } from '../shell/visit.js'
@@ -154,7 +155,6 @@ async function showEdit(
   const rows = sent.get('fieldName') === undefined ? rowsOf(fields, own) : rowsTyped(sent)
   // Those that ask for something, and an empty one.
   const shownRows = rows.findLastIndex(isAsked) + 2
-  const choice = ({ id, name }: { id: string; name: string }) => ({ value: id, label: name })
   const choices = [...lists, ...topics].map(({ id, name }) => [id, name] as const)
   const view: EditFormView = {
     base,
@@ -167,9 +167,12 @@ async function showEdit(
     // Rows have what was typed into them of their own.
     rowFaults: { ...faults, values: {}, asked: [] },
     types: questionKinds(own),
-    lists: lists.map(choice),
-    topics: topics.map(({ id, name, archived }) =>
-      choice({ id, name: archived ? `${name} (archived)` : name }),
+    lists: namedOptions(lists),
+    topics: namedOptions(
+      topics.map(({ id, name, archived }) => ({
+        id,
+        name: archived ? `${name} (archived)` : name,
+      })),
     ),
     languages: Object.entries(accountLanguages).map(([value, label]) => ({ value, label })),
     faults,

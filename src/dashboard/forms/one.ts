@@ -59,7 +59,7 @@ const heldWords: Readonly<Record<string, string>> = {
   address: 'The address was asked already: once a day, three times in all',
   form: `The form had sent its ${formLimits.anHour} of an hour, or ${formLimits.aDay.toLocaleString('en-GB')} of a day`,
   careful: 'The form was careful, as confirmations came back',
-  stopped: 'The form was stopped',
+  stopped: 'The form was stopped, and its page said so',
   suppressed: 'Nothing is sent to the address: it is suppressed',
   account: 'The account could send or take nobody then',
 }

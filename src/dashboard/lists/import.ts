@@ -1,4 +1,5 @@
-import { listImports, maxImportBytes } from '../../contacts/index.js'
+import { shownCount } from '../../amounts/index.js'
+import { linesOf, listImports, maxImportBytes } from '../../contacts/index.js'
 import { ApiError } from '../../errors/index.js'
 import { structOf, table, uuidForm, words } from '../../fields/index.js'
 import { type Moment, moment } from '../format.js'
@@ -45,12 +46,12 @@ export function importPages(pages: AccountPages, deps: ImportPageDeps): void {
       accountId: account.id,
       mayWrite: visit.may('contacts.write'),
       onto: ontoOf(query),
-      imports: tasks.map(({ id, state, total, begunAt, detail }) => ({
-        page: `${base}/contacts/import/${id}`,
-        filename: detail.filename,
-        chip: stateChips[state],
-        rows: total.toLocaleString('en-GB'),
-        begun: moment(begunAt, now),
+      imports: tasks.map((task) => ({
+        page: `${base}/contacts/import/${task.id}`,
+        filename: task.detail.filename,
+        chip: stateChips[task.state],
+        rows: shownCount(linesOf(task).total),
+        begun: moment(task.begunAt, now),
       })),
       faults,
     }

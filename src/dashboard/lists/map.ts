@@ -1,3 +1,4 @@
+import { counted, shownCount } from '../../amounts/index.js'
 import { contactCeiling, readBilling } from '../../billing/index.js'
 import { type ContactField, isNameField, listContactFields } from '../../contact-fields/index.js'
 import {
@@ -10,12 +11,18 @@ import {
   type MappedColumn,
   type Mapping,
   mappedUses,
+  type UnreadPhones,
+  unreadPhones,
   useWords,
 } from '../../contacts/index.js'
+import { ApiError } from '../../errors/index.js'
 import type { Read } from '../../store/index.js'
 import { columnKey } from '../../suppression/index.js'
+import { shortly } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
+import { namedOptions } from '../shell/named-options.js'
+import { inQuotes } from '../shell/names.js'
 import type { Visit } from '../shell/visit.js'
 import type { ImportPageDeps } from './deps.js'
 
@@ -30,6 +37,8 @@ interface MapView {
   /** The file has more lines than that. */
   isMore: boolean
   columns: { use: string; name: string; header: string }[]
+  /** What is to be said before the start of a column of phone numbers, and which column that is. */
+  unreadPhones: { says: string; column: string } | undefined
   rows: readonly (readonly string[])[]
   uses: { value: string; label: string }[]
   hasHeader: boolean
@@ -124,6 +133,27 @@ const shownUse = ({ use, name }: MappedColumn, own: readonly ContactField[]): st
 export const ownFields = async (read: Read, accountId: string): Promise<ContactField[]> =>
   (await listContactFields(read, accountId)).filter(({ name }) => !isNameField(name))
 
+/** Throws a 422 where the chosen column of phone numbers has some that cannot be read, and the form has not said so yet. */
+export function tellPhones(
+  fields: { get(name: string): string | undefined },
+  unread: UnreadPhones | undefined,
+): void {
+  if (unread === undefined || fields.get('phoneTold') === String(unread.column)) return
+  const message =
+    'Nothing is imported yet: some phone numbers cannot be read, as is said below. Choose something else for the column, or import them like that'
+  throw new ApiError('validation_error', message, { status: 422 })
+}
+
+const unreadWords = (
+  { column, unread, filled, example }: UnreadPhones,
+  header: string | undefined,
+  country: string,
+): string => {
+  const which = header?.trim() ? inQuotes(shortly(header.trim(), 40)) : String(column + 1)
+  const found = `of the first ${counted(filled, 'row')} with something in column ${which} ${shownCount(unread)} cannot be read, such as ${inQuotes(shortly(example, 40))}`
+  return `${found}. A number is one of ${country}, or has + and its country code. What cannot be read is kept as a text, in the field “phone”, and is nobody’s phone number.`
+}
+
 /** The page on which a draft becomes an import. */
 export async function showMapping(
   { store, plans, imports }: ImportPageDeps,
@@ -140,19 +170,28 @@ export async function showMapping(
   const { hasHeader, encoding, delimiter } = mapping
   const own = await ownFields(store.read, account.id)
   const room = ceiling === null ? undefined : Math.max(0, ceiling - held)
+  const columns = columnsIn(fields, mapping.columns, own)
+  const people = hasHeader ? rows.slice(1) : rows
+  const lines = task.total - (rows.length - people.length)
+  const country = countries.of(imports.defaultCountry) ?? imports.defaultCountry
+  const unread = unreadPhones(columns, people, imports.defaultCountry)
   const view: MapView = {
     base,
     page: `${base}/contacts/import/${task.id}`,
     filename: task.detail.filename,
-    lines: task.total.toLocaleString('en-GB'),
+    lines: counted(lines, 'line'),
     room: room?.toLocaleString('en-GB'),
-    isMore: room !== undefined && task.total - (hasHeader ? 1 : 0) > room,
-    columns: columnsIn(fields, mapping.columns, own).map((column, at) => ({
+    isMore: room !== undefined && lines > room,
+    unreadPhones: unread && {
+      says: unreadWords(unread, hasHeader ? rows[0]?.[unread.column] : undefined, country),
+      column: String(unread.column),
+    },
+    columns: columns.map((column, at) => ({
       use: shownUse(column, own),
       name: column.name,
       header: hasHeader ? (rows[0]?.[at] ?? '').slice(0, 80) : '',
     })),
-    rows: (hasHeader ? rows.slice(1) : rows).map((cells) => cells.map((cell) => cell.slice(0, 80))),
+    rows: people.map((cells) => cells.map((cell) => cell.slice(0, 80))),
     uses: [
       ...mappedUses.map((value) => ({ value, label: useWords[value] })),
       ...own.map((one) => ({ value: ownUse(one), label: `Your field “${one.label}”` })),
@@ -162,13 +201,15 @@ export async function showMapping(
     delimiter: delimiterNames[delimiter],
     encodings: fileEncodings.map((value) => ({ value, label: encodingNames[value] })),
     delimiters: Object.values(delimiterNames).map((value) => ({ value, label: value })),
-    lists: lists.map(({ id, name, contactCount }) => ({
-      value: id,
-      label: `${name} (${contactCount.toLocaleString('en-GB')})`,
-    })),
+    lists: namedOptions(
+      lists.map(({ id, name, contactCount }) => ({
+        id,
+        name: `${name} (${shownCount(contactCount)})`,
+      })),
+    ),
     list: query.get('list') ?? '',
     policies: [...policies],
-    country: countries.of(imports.defaultCountry) ?? imports.defaultCountry,
+    country,
     faults,
   }
   return page('lists/map', view, { title: `Import ${task.detail.filename}` })

@@ -1,14 +1,18 @@
+import { counted, shownCount } from '../../amounts/index.js'
 import * as operations from '../../contacts/contract.js'
 import {
   createList,
   findImport,
   type ImportTask,
   isUndoable,
+  linesOf,
+  mostNoted,
   noMailCsv,
   noMailReasons,
   noMailWords,
   refusedCsv,
   requireList,
+  unreadPhones,
 } from '../../contacts/index.js'
 import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
@@ -21,7 +25,7 @@ import type { Visit } from '../shell/visit.js'
 import { movableFrom, unlessLate } from '../tasks/came-late.js'
 import { stateChips } from '../tasks/state-chips.js'
 import type { ImportPageDeps } from './deps.js'
-import { columnsIn, ownFields, policies, readingIn, showMapping } from './map.js'
+import { columnsIn, ownFields, policies, readingIn, showMapping, tellPhones } from './map.js'
 
 /** How an import goes, and what came of it. */
 interface TaskView {
@@ -31,14 +35,20 @@ interface TaskView {
   filename: string
   state: ImportTask['state']
   chip: (typeof stateChips)['done']
+  /** Lines, without the one that names the columns. */
   done: number
   total: number
+  hasHeader: boolean
   /** How long it still takes, in words. */
   left: string | undefined
   list: { name: string; page: string } | undefined
-  counts: { imported: number; skipped: number; invalid: number; suppressed: number }
+  counts: { imported: number; skipped: number; invalid: number }
+  /** How many lines say that somebody has left, in a sentence; empty: none. */
+  leavers: string
   /** Of those who were put on the list: how many get no mail, and why. */
   noMail: { count: number; reasons: { count: number; says: string; page: string | undefined }[] }
+  /** Of how many rows the phone number is kept as a text, in words; empty: of none. */
+  unreadPhones: string
   undone: number | undefined
   kept: number
   /** Why it has failed. */
@@ -85,12 +95,15 @@ export function taskPages(pages: AccountPages, deps: ImportPageDeps): void {
   pages.post(path, beginning, async (visit) => {
     const { account, base, form, fields } = visit
     const task = await taskOf(visit)
-    const { mapping } = await imports.glance(task, readingIn(fields))
+    const { rows, mapping } = await imports.glance(task, readingIn(fields))
     const { known, agreed, trigger, newList } = form
     const own = await ownFields(store.read, account.id)
-    const order = { ...mapping, columns: columnsIn(fields, mapping.columns, own) }
+    const columns = columnsIn(fields, mapping.columns, own)
+    const order = { ...mapping, columns }
     // Asked first, so that no list is made for what is refused.
     await imports.check(account.id, task.id, order)
+    const people = mapping.hasHeader ? rows.slice(1) : rows
+    tellPhones(fields, unreadPhones(columns, people, imports.defaultCountry))
     if (form.list === '' && newList === undefined) throw noList()
     const list =
       form.list === ''
@@ -103,7 +116,8 @@ export function taskPages(pages: AccountPages, deps: ImportPageDeps): void {
       agreed,
       trigger: trigger !== undefined,
     })
-    const detail = { file: task.detail.filename, lines: task.total, agreed }
+    const lines = task.total - (rows.length - people.length)
+    const detail = { file: task.detail.filename, lines, agreed }
     const audit = auditOf(operations.importContacts, { target: list.id, detail })
     return redirect(`${base}/contacts/import/${task.id}`, { audit })
   })
@@ -173,7 +187,8 @@ async function showTask(
   task: ImportTask,
 ): Promise<PageAnswer> {
   const { account, base, now } = visit
-  const { id, state, done, total, detail, result, begunAt } = task
+  const { id, state, detail, result, begunAt } = task
+  const { done, total } = linesOf(task)
   const { imported = 0, skipped = 0, invalid = 0, suppressed = 0 } = result
   const { order } = detail
   const list =
@@ -187,10 +202,13 @@ async function showTask(
     chip: stateChips[state],
     done,
     total,
+    hasHeader: order?.mapping.hasHeader ?? false,
     left: state === 'running' ? timeLeft(done, total, now - begunAt) : undefined,
     list: list && { name: list.name, page: `${base}/lists/${list.id}` },
-    counts: { imported, skipped, invalid, suppressed },
+    counts: { imported, skipped, invalid },
+    leavers: leaverWords(suppressed),
     noMail: noMailOf(task, list && `${base}/contacts?list=${list.id}`),
+    unreadPhones: unreadWords(result.unreadPhones ?? 0),
     undone: result.undone,
     kept: result.kept ?? 0,
     reason: state === 'failed' ? result.reason : undefined,
@@ -200,6 +218,16 @@ async function showTask(
   }
   return page('lists/task', view, { title: `Import of ${detail.filename}` })
 }
+
+const leaverWords = (count: number): string =>
+  count === 0
+    ? ''
+    : `${counted(count, 'line')} of the file ${count === 1 ? 'says' : 'say'} that somebody has left: that is kept, whatever list they are on`
+
+const unreadWords = (count: number): string =>
+  count === 0
+    ? ''
+    : `${shownCount(count)}: kept as a text, in the field “phone”${count > mostNoted ? `; the first ${shownCount(mostNoted)} of them` : ''}`
 
 /** How many of whom it has brought get no mail, by their reasons, each with a link to those of the list. */
 function noMailOf({ result }: ImportTask, listed: string | undefined): TaskView['noMail'] {

@@ -69,19 +69,25 @@ export function picturePages(pages: AccountPages, deps: PicturePageDeps): void {
     const faults = looked.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []))
     const strange = faults.find((fault) => !(fault instanceof ApiError))
     if (strange !== undefined || faults.length === given.length) throw strange ?? faults[0]
+    const isOne = given.length === 1
     const ids: string[] = []
     for (const one of looked) {
       if (one.status === 'rejected') continue
-      ids.push((await addPicture(deps, account.id, { ...one.value, alt: form.alt })).id)
+      // One sentence cannot say what each of several shows.
+      const alt = isOne ? form.alt : undefined
+      ids.push((await addPicture(deps, account.id, { ...one.value, alt })).id)
     }
     const [first = ''] = ids
-    const isOne = given.length === 1
-    const added = isOne
-      ? 'The picture is added'
-      : `${counted(ids.length, 'picture is', 'pictures are')} added`
     const others = faults.map(({ message }) => message).join('; ')
     return redirect(isOne ? `${base}/pictures/${first}` : `${base}/pictures`, {
-      flash: others === '' ? added : `${added}. Not added: ${others}`,
+      flash: isOne
+        ? 'The picture is added'
+        : [
+            `${counted(ids.length, 'picture is', 'pictures are')} added`,
+            ...(others === '' ? [] : [`Not added: ${others}`]),
+            ...(form.alt ? ['Your words stand at none of them, as each needs its own'] : []),
+            'For people who do not see them, follow “Say what it shows”',
+          ].join('. '),
       audit: auditOf(operations.addPicture, { target: first, detail: { pictures: ids.length } }),
     })
   })

@@ -5,6 +5,7 @@ import { listSegments, segmentFieldKind } from '../../segments/index.js'
 import type { Read } from '../../store/index.js'
 import { listTopics } from '../../topics/index.js'
 import { eventWords } from '../event-words.js'
+import { marksApart, type OfferedThing } from '../shell/named-options.js'
 import { campaignTitle, labelsOf, namedLabel, namedPath, offeredOf } from './field-labels.js'
 import { ownFields } from './own-fields.js'
 
@@ -85,16 +86,15 @@ const choiceOf = (value: string, label: string, values?: readonly string[]): Fie
   ...(values !== undefined && { values }),
 })
 
-const offered = (
-  root: keyof typeof offeredOf,
-  things: readonly { id: string; name: string }[],
-): FieldChoice[] =>
-  things.flatMap(({ id, name }) =>
+const offered = (root: keyof typeof offeredOf, things: readonly OfferedThing[]): FieldChoice[] => {
+  const marks = marksApart(things)
+  return things.flatMap(({ id, name }) =>
     offeredOf[root].map((form) => {
       const path = namedPath(form, id)
-      return choiceOf(path, namedLabel(path, name) ?? path)
+      return choiceOf(path, `${namedLabel(path, name) ?? path}${marks.get(id) ?? ''}`)
     }),
   )
+}
 
 const eventLabel = (name: string) => `How often ${eventWords(name)}`
 

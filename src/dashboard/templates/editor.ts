@@ -12,6 +12,7 @@ import { findTemplate, type Samples, samplesOf, type Template } from '../../temp
 import { blockCards } from '../blocks/cards.js'
 import { firstBlocks } from '../blocks/fields.js'
 import { documentFaults, documentIn, typedOf } from '../blocks/form.js'
+import { withOpen } from '../blocks/open-cards.js'
 import { pictureChoices } from '../blocks/picture-choices.js'
 import { savedBlocks } from '../blocks/saved-part.js'
 import { tagMenu } from '../blocks/tag-menu.js'
@@ -151,7 +152,7 @@ export async function showEditor(
   const saved = await findTemplate(read, account.id, params.slug ?? '')
   const { slug, version } = saved
   const typed = typedIn(visit.fields)
-  const draft = typed?.draft ?? draftOf(saved)
+  const draft = typed?.draft ?? draftOf(saved, visit.query)
   const samples = typed?.samples ?? (await samplesOf(read, account.id, slug))
   const preview = await previewOf(deps, account.id, draft, samples)
   const uses = await templateUses(read, account.id, slug)
@@ -198,11 +199,14 @@ export async function showEditor(
 const editorPage = (view: EditorView, title: string) =>
   page<EditorView>('templates/editor', view, { title, editor: true, wide: true })
 
-const draftOf = ({ subject, html, textBody, blocks }: Template): DraftTemplate => ({
+const draftOf = (
+  { subject, html, textBody, blocks }: Template,
+  query = new URLSearchParams(),
+): DraftTemplate => ({
   subject,
   html,
   textBody: textBody ?? '',
-  ...(blocks !== null && { document: typedOf(blocks) }),
+  ...(blocks !== null && { document: withOpen(typedOf(blocks), query) }),
 })
 
 /** The cards, where a draft has blocks, with faults beside their fields. */
@@ -219,6 +223,7 @@ async function cards(
     mayWrite,
     faults: { ...faults, fields: { ...documentFaults(document), ...faults.fields } },
     pictures: mayWrite ? await pictureChoices(store.read, account.id, publicUrl) : [],
+    picturesPage: `${base}/pictures`,
     store: mayWrite && may('campaigns.write') ? `${here}/blocks` : undefined,
     saved: await savedBlocks(store.read, { accountId: account.id, base }, fields),
   })

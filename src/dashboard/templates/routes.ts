@@ -18,6 +18,7 @@ import {
 import { blockDeedPages } from '../blocks/deed-pages.js'
 import { besideCards } from '../blocks/faulty-card.js'
 import { checkedDocument } from '../blocks/form.js'
+import { pageWithOpen } from '../blocks/open-cards.js'
 import { withPictureWords } from '../blocks/picture-words.js'
 import { listed } from '../format.js'
 import { frame, redirect } from '../shell/answer.js'
@@ -85,7 +86,7 @@ function newPages(pages: AccountPages, deps: EditorDeps): void {
         putTemplate(deps, account.id, { ...form, ...content }, { isNew: true }),
       )
       await keepSamples(deps, account.id, saved.slug, typedIn(fields)?.samples ?? {})
-      return redirect(`${base}/templates/${saved.slug}`, {
+      return redirect(pageWithOpen(`${base}/templates/${saved.slug}`, fields), {
         flash: `${saved.slug} is saved`,
         audit: auditOf(operations.createTemplate, { target: saved.slug }),
       })

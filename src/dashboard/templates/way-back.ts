@@ -1,6 +1,7 @@
 import { findAutomation } from '../../automations/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { Read } from '../../store/index.js'
+import { openIn } from '../blocks/open-cards.js'
 import { linkTo } from '../shell/listing.js'
 import type { Visit } from '../shell/visit.js'
 
@@ -38,6 +39,9 @@ const namedIn = ({ fields, query }: Pick<Asked, 'fields' | 'query'>) =>
 export const templatePath = (base: string, slug: string, automationId?: string): string =>
   linkTo(`${base}/templates/${slug}`, { for: automationId })
 
-/** The template's page again, after an action there. */
+/** The template's page again, after an action there, with those cards open that were. */
 export const templateAgain = ({ base, fields, query }: Asked, slug: string): string =>
-  templatePath(base, slug, namedIn({ fields, query }) || undefined)
+  linkTo(`${base}/templates/${slug}`, {
+    for: namedIn({ fields, query }) || undefined,
+    open: openIn(fields),
+  })

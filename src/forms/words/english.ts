@@ -18,6 +18,8 @@ export const english: FormWords = {
   consent: 'I would like to get the newsletter. I can unsubscribe at any time.',
   agree: 'Please tick this to sign up.',
   working: 'One moment: your browser is checking the form…',
+  noScript:
+    'Without JavaScript this form can take few people an hour just now. Please allow it for this page if you can.',
   check: {
     title: 'Please press the button',
     line: 'It shows that a person sent this form.',
@@ -27,8 +29,8 @@ export const english: FormWords = {
   sent: {
     title: 'One more click: look into your mailbox',
     lines: [
-      'If everything is in order, an email with a link arrives within a few minutes. Only with its link are you signed up.',
-      'Nothing there? Please look into the spam folder.',
+      'If everything is in order, an email with a link arrives, mostly within a few minutes. Only with its link are you signed up.',
+      'Nothing there? Please look into the spam folder. If there is nothing tomorrow either, please fill in the form once more.',
     ],
   },
   confirm: {
@@ -55,6 +57,13 @@ export const english: FormWords = {
     lines: [
       'It was cut off, or it is older than seven days.',
       'Please fill in the form once more if you would like to get the emails.',
+    ],
+  },
+  closed: {
+    title: 'This form takes nobody just now',
+    lines: [
+      'Nothing that is filled in here is kept at present, and no email is sent.',
+      'Please come back later and fill it in then. A link that you have already got by email stays good.',
     ],
   },
   noForm: {

@@ -18,6 +18,8 @@ export const french: FormWords = {
   consent: 'Je souhaite recevoir la newsletter. Je peux me désinscrire à tout moment.',
   agree: 'Veuillez cocher cette case pour vous inscrire.',
   working: 'Un instant : votre navigateur vérifie le formulaire…',
+  noScript:
+    'Sans JavaScript, ce formulaire ne peut accepter que peu de personnes par heure en ce moment. Autorisez-le pour cette page si vous le pouvez.',
   check: {
     title: 'Veuillez cliquer sur le bouton',
     line: 'Cela montre qu’une personne a envoyé ce formulaire.',
@@ -27,8 +29,8 @@ export const french: FormWords = {
   sent: {
     title: 'Encore un clic : regardez votre boîte mail',
     lines: [
-      'Si tout est en ordre, un e-mail avec un lien arrive dans quelques minutes. Seul son lien vous inscrit.',
-      'Rien ? Regardez dans le dossier des indésirables.',
+      'Si tout est en ordre, un e-mail avec un lien arrive, le plus souvent dans quelques minutes. Seul son lien vous inscrit.',
+      'Rien ? Regardez dans le dossier des indésirables. S’il n’y a toujours rien demain, remplissez de nouveau le formulaire.',
     ],
   },
   confirm: {
@@ -55,6 +57,13 @@ export const french: FormWords = {
     lines: [
       'Il a été coupé, ou il a plus de sept jours.',
       'Remplissez de nouveau le formulaire si vous souhaitez recevoir les e-mails.',
+    ],
+  },
+  closed: {
+    title: 'Ce formulaire n’accepte personne pour le moment',
+    lines: [
+      'Rien de ce qui est saisi ici n’est conservé en ce moment, et aucun e-mail n’est envoyé.',
+      'Revenez plus tard et remplissez-le alors. Un lien que vous avez déjà reçu par e-mail reste valable.',
     ],
   },
   noForm: {

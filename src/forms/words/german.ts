@@ -18,6 +18,8 @@ export const german: FormWords = {
   consent: 'Ich möchte den Newsletter bekommen. Ich kann mich jederzeit abmelden.',
   agree: 'Bitte kreuzen Sie das an, um sich anzumelden.',
   working: 'Einen Moment: Ihr Browser prüft das Formular …',
+  noScript:
+    'Ohne JavaScript kann dieses Formular zurzeit nur wenige in der Stunde aufnehmen. Bitte erlauben Sie es für diese Seite, wenn Sie können.',
   check: {
     title: 'Bitte drücken Sie den Knopf',
     line: 'Das zeigt, dass ein Mensch dieses Formular abgeschickt hat.',
@@ -27,8 +29,8 @@ export const german: FormWords = {
   sent: {
     title: 'Noch ein Klick: Schauen Sie in Ihr Postfach',
     lines: [
-      'Wenn alles stimmt, kommt in wenigen Minuten eine E-Mail mit einem Link. Erst mit ihm sind Sie angemeldet.',
-      'Nichts da? Bitte schauen Sie in den Spam-Ordner.',
+      'Wenn alles stimmt, kommt eine E-Mail mit einem Link, meist in wenigen Minuten. Erst mit ihm sind Sie angemeldet.',
+      'Nichts da? Bitte schauen Sie in den Spam-Ordner. Ist auch morgen nichts da, füllen Sie das Formular bitte noch einmal aus.',
     ],
   },
   confirm: {
@@ -55,6 +57,13 @@ export const german: FormWords = {
     lines: [
       'Er wurde abgeschnitten oder ist älter als sieben Tage.',
       'Bitte füllen Sie das Formular noch einmal aus, wenn Sie die E-Mails erhalten möchten.',
+    ],
+  },
+  closed: {
+    title: 'Dieses Formular nimmt zurzeit niemanden auf',
+    lines: [
+      'Was hier ausgefüllt wird, wird zurzeit nicht gespeichert, und es kommt keine E-Mail.',
+      'Bitte kommen Sie später wieder und füllen Sie es dann aus. Ein Link, den Sie schon per E-Mail erhalten haben, gilt weiter.',
     ],
   },
   noForm: {

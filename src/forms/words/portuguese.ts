@@ -18,6 +18,8 @@ export const portuguese: FormWords = {
   consent: 'Quero receber a newsletter. Posso cancelar a subscrição a qualquer momento.',
   agree: 'Marque esta caixa para subscrever.',
   working: 'Um momento: o seu navegador está a verificar o formulário…',
+  noScript:
+    'Sem JavaScript este formulário só aceita poucas pessoas por hora de momento. Permita-o para esta página, se puder.',
   check: {
     title: 'Carregue no botão',
     line: 'Mostra que uma pessoa enviou este formulário.',
@@ -27,8 +29,8 @@ export const portuguese: FormWords = {
   sent: {
     title: 'Mais um clique: veja o seu e-mail',
     lines: [
-      'Se estiver tudo em ordem, chega em poucos minutos um e-mail com uma ligação. Só com ela fica subscrito.',
-      'Não chegou nada? Veja na pasta de spam.',
+      'Se estiver tudo em ordem, chega um e-mail com uma ligação, quase sempre em poucos minutos. Só com ela fica subscrito.',
+      'Não chegou nada? Veja na pasta de spam. Se amanhã também não houver nada, preencha de novo o formulário.',
     ],
   },
   confirm: {
@@ -55,6 +57,13 @@ export const portuguese: FormWords = {
     lines: [
       'Foi cortada ou tem mais de sete dias.',
       'Preencha de novo o formulário se deseja receber os e-mails.',
+    ],
+  },
+  closed: {
+    title: 'Este formulário não aceita ninguém de momento',
+    lines: [
+      'O que se preenche aqui não é guardado de momento, e não é enviado nenhum e-mail.',
+      'Volte mais tarde e preencha-o então. Uma ligação que já recebeu por e-mail continua válida.',
     ],
   },
   noForm: {

@@ -18,6 +18,8 @@ export const spanish: FormWords = {
   consent: 'Quiero recibir el boletín. Puedo darme de baja en cualquier momento.',
   agree: 'Marque esta casilla para suscribirse.',
   working: 'Un momento: su navegador está comprobando el formulario…',
+  noScript:
+    'Sin JavaScript este formulario solo admite a pocas personas por hora en este momento. Permítalo para esta página si puede.',
   check: {
     title: 'Pulse el botón',
     line: 'Demuestra que una persona envió este formulario.',
@@ -27,8 +29,8 @@ export const spanish: FormWords = {
   sent: {
     title: 'Un clic más: mire su correo',
     lines: [
-      'Si todo está en orden, en unos minutos llega un correo con un enlace. Solo con ese enlace queda suscrito.',
-      '¿No hay nada? Mire en la carpeta de correo no deseado.',
+      'Si todo está en orden, llega un correo con un enlace, casi siempre en unos minutos. Solo con ese enlace queda suscrito.',
+      '¿No hay nada? Mire en la carpeta de correo no deseado. Si mañana tampoco hay nada, rellene el formulario de nuevo.',
     ],
   },
   confirm: {
@@ -55,6 +57,13 @@ export const spanish: FormWords = {
     lines: [
       'Se cortó o tiene más de siete días.',
       'Rellene el formulario de nuevo si desea recibir los correos.',
+    ],
+  },
+  closed: {
+    title: 'Este formulario no admite a nadie por ahora',
+    lines: [
+      'Lo que se rellena aquí no se guarda por ahora, y no se envía ningún correo.',
+      'Vuelva más tarde y rellénelo entonces. Un enlace que ya haya recibido por correo sigue siendo válido.',
     ],
   },
   noForm: {

@@ -22,6 +22,8 @@ export interface FormWords {
   agree: string
   /** Shown while the browser works for a careful form. */
   working: string
+  /** Shown by a careful form where the browser runs no script. */
+  noScript: string
   /** The page with one button between a form elsewhere, or one that was open for long, and its effect. */
   check: {
     title: string
@@ -39,6 +41,8 @@ export interface FormWords {
   lapsed: { title: string; line(account: string): string; again: string }
   later: { title: string; line: string }
   gone: { title: string; lines: string[] }
+  /** In place of a form that has stopped, before and after somebody sends it in. */
+  closed: { title: string; lines: string[] }
   /** Shown at an address without a form. */
   noForm: { title: string; lines: string[] }
   mail: {

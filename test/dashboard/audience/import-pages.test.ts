@@ -1,5 +1,6 @@
 // An import by the pages of a running appliance: upload, mapping, the task, its refused rows, its undoing.
 import t from 'tap'
+import { eventually } from '../../support/eventually.js'
 import { logIn } from '../../support/log-in.js'
 import { startPosthorn } from '../../support/posthorn.js'
 import { hostile, isTame } from '../account-pages.js'
@@ -26,8 +27,8 @@ t.test('a member imports a file by pages, watches it and undoes it', async (t) =
   const at = taken.headers.get('location') ?? ''
   const mapping = await member.get(at)
   isTame(t, { ...mapping, location: '' }, 'the mapping')
-  t.match(mapping.text, /4 lines.*<option value="email" selected>.*ann@x\.test/s)
-  t.match((await member.get(`${at}?header=no&delimiter=semicolon`)).text, /is somebody/)
+  t.match(mapping.text, /3 lines, beside the one.*<option value="email" selected>.*ann@x\.test/s)
+  t.match((await member.get(`${at}?header=no&delimiter=semicolon`)).text, /4 lines\..*is somebody/s)
 
   const form = {
     encoding: 'utf-8',
@@ -53,7 +54,8 @@ t.test('a member imports a file by pages, watches it and undoes it', async (t) =
     }
   }
   const over = await done(/class="chip good">done/)
-  t.match(over, /4 of 4.*Put on the list.*1.*Refused.*2.*refused\.csv/s)
+  t.match(over, /What came of it.*3 of 3.*Put on the list.*1.*Refused.*2.*refused\.csv/s)
+  t.match((await member.get(`${base}/contacts/import`)).text, /Lines.*>3</s)
   const { lists } = (await call('GET', '/v1/contacts/lists')).json
   const { contacts } = (await call('GET', `/v1/contacts/${lists[0].id}`)).json
   t.match(contacts, [{ email: 'ann@x.test', firstName: 'Ann', metadata: { town: 'Lagos' } }])
@@ -104,6 +106,29 @@ t.test('a member imports a file by pages, watches it and undoes it', async (t) =
   const [eve] = (await call('GET', '/v1/contacts/all?email=eve@x.test')).json.contacts ?? []
   t.match(eve?.metadata, { born: '1990-02-01', size: 'S', note: 'two\nlines' })
 
+  await t.test('phone numbers that cannot be read are told before and after', async (t) => {
+    const mobile = 'email,Mobile\ndan@x.test,0803 123 4567\nivy@x.test,ask <her>\nkim@x.test,\n'
+    const phones = (await upload(mobile)).headers.get('location') ?? ''
+    const says =
+      /Not all phone numbers can be read:<\/b> of the first 2 rows with something in column “Mobile” 1 cannot be read, such as “ask &lt;her&gt;”\. A number is one of \w+/
+    t.match((await member.get(phones)).text, says, 'which a column is proposed as')
+    const chosen = { ...form, ...how, newList: 'Phones', 'use-0': 'email', 'use-1': 'phone' }
+    const untold = await member.post(phones, chosen)
+    t.equal(untold.status, 422)
+    t.match(untold.text, /Nothing is imported yet: some phone numbers cannot be read/)
+    t.match(untold.text, says, 'which a column is chosen as')
+    const { text: other } = await member.post(phones, { ...chosen, 'use-1': 'text', agreed: '' })
+    t.notMatch(other, 'phone numbers can be read', 'another choice has none')
+    const [, phoneTold = ''] = /name="phoneTold" value="(\d+)"/.exec(untold.text) ?? []
+    t.equal((await member.post(phones, { ...chosen, phoneTold })).status, 303)
+    await eventually(async () => /chip good">done/.test((await member.get(phones)).text), 10_000)
+    const { text } = await member.get(phones)
+    t.match(text, /Refused[^0-9]*0<.*cannot be read.*1: kept as a text, in the field “.*phone/s)
+    const noted = (await member.get(`${phones}/refused.csv`)).text.split(/\r?\n/)
+    t.match(noted[1], /^3,"?it is taken in, but “ask <her>” is no phone number.*,ivy@x\.test,ask/)
+    t.equal(noted[2], '', 'nobody else')
+  })
+
   const pasted = await member.post(`${base}/contacts/import/paste`, {
     emails: 'Ann <ann@x.test>\nbob@x.test, cleo@x.test',
   })
@@ -120,6 +145,41 @@ t.test('a member imports a file by pages, watches it and undoes it', async (t) =
   const more = await member.post(`${base}/contacts/import/paste${onto}`, { emails: 'dan@x.test' })
   t.match(more.to, /\?list=/)
   t.match((await member.get(more.to)).text, `<option value="${lists[0].id}" selected>`)
+
+  await t.test('things of one name are told apart wherever one is chosen', async (t) => {
+    const make = async (path: string, body: object): Promise<string> =>
+      (await call('POST', path, { body })).json.id
+    const [full = '', empty = ''] = [
+      await make('/v1/contacts/lists', { name: 'Twins' }),
+      await make('/v1/contacts/lists', { name: 'Twins' }),
+    ]
+    await call('POST', `/v1/contacts/${full}`, { body: { email: 'twin@x.test' } })
+    const rule = { field: 'contact.email', operator: 'eq', value: 'x' }
+    for (const _ of [1, 2]) {
+      await make('/v1/segments', { name: 'Twins', rule })
+      await make('/v1/forms', { name: 'Twins', lists: [empty], consent: 'News?' })
+    }
+    const automation = await make('/v1/automations', {
+      name: 'A',
+      steps: [
+        { key: 'start', type: 'trigger', config: { eventName: '$form.confirmed' } },
+        { key: 'end', type: 'exit', config: {} },
+      ],
+      connections: [{ from: 'start', to: 'end', type: 'default' }],
+    })
+    const starts = `/automations/${automation}/start`
+    t.equal((await call('POST', `/v1/automations/${automation}/enable`)).status, 200)
+    const lists = ['contacts', 'contacts/new', 'campaigns/new', 'forms/new', 'automations/new']
+    for (const path of [...lists.map((one) => `/${one}`), starts, '/segments/new']) {
+      const { text } = await member.get(`${base}${path}`)
+      const named = [
+        ...text.replace(/<table[\s\S]*?<\/table>/g, '').matchAll(/Twins[^<>()]*(\([^)]*\))?/g),
+      ].map(([, mark]) => mark)
+      t.ok(named.includes('(1 person)') && named.includes('(0 people)'), `${path}: ${named}`)
+      t.ok(named.every(Boolean), `${path}: ${named}`)
+    }
+    t.match((await member.get(more.to)).text, /Twins \(0\)<.*Twins \(1\)</s)
+  })
 
   // A list onto which an import is paused: its page of deletion says so, and has no form that could only be refused.
   const after: { id: string; name: string }[] = (await call('GET', '/v1/contacts/lists')).json.lists

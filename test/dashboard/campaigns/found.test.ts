@@ -6,6 +6,7 @@ import { campaignsGot } from '../../../src/broadcasts/index.js'
 import { packageFile } from '../../../src/config/index.js'
 import { changeInWords } from '../../../src/dashboard/audit/words.js'
 import { insertCampaignRows } from '../../support/campaign-rows.js'
+import { fieldsOf } from '../../support/editor-fields.js'
 import { logIn } from '../../support/log-in.js'
 import { startPosthorn } from '../../support/posthorn.js'
 
@@ -162,21 +163,91 @@ t.test(
       ...[0, 1, 2, 3, 4, 5, 6].map(text),
     )
     const foldOf = (page: string, at: number) =>
-      new RegExp(`id="block-${at}".*?<details class="fold"( open)?><summary>([^<]*)</summary>`, 's')
+      new RegExp(`id="block-${at}".*?name="b\\.${at}\\.fold"( checked)?> ([^<]*)</label>`, 's')
         .exec(page)
         ?.slice(1)
     const preview = async (more: Record<string, string>) =>
       (await owner.post(`${base}/campaigns/new/preview`, { ...cards, ...more })).text
     t.same(foldOf(await preview({}), 3), [undefined, 'Words 3'])
-    const added = await preview({ 'b.3.fold': 'on', 'b.5.fold': '', do: 'add:1', 'kind.1': 'text' })
-    t.equal(foldOf(added, 4)?.[0], ' open', 'it stays unfolded where it has moved')
-    t.equal(foldOf(added, 2)?.[0], ' open', 'so is what was added')
+    const boxes = { folds: 'on', 'b.3.fold': 'on' }
+    const added = await preview({ ...boxes, do: 'add:1', 'kind.1': 'text' })
+    t.equal(foldOf(added, 4)?.[0], ' checked', 'it stays unfolded where it has moved')
+    t.equal(foldOf(added, 2)?.[0], ' checked', 'so is what was added')
     t.same(foldOf(added, 6), [undefined, 'Words 5'])
-    const wrong = await preview({ 'b.3.text': 'Hello {{ firstName' })
-    t.equal(foldOf(wrong, 3)?.[0], ' open')
-    t.match(wrong, /id="field-b\.3\.text-fault"/, 'a tag without an end is told in its card')
+    const wrong = await preview({ ...boxes, 'b.4.text': 'Hello {{ firstName' })
+    t.equal(foldOf(wrong, 4)?.[0], ' checked')
+    t.match(wrong, /id="field-b\.4\.text-fault"/, 'a tag without an end is told in its card')
+
+    const saved = await owner.post(`${base}/campaigns/new`, {
+      ...cards,
+      ...boxes,
+      'b.5.fold': 'on',
+    })
+    t.match(saved.to, /\/[0-9a-f-]{36}\?open=3-5$/)
+    const page = (await owner.get(saved.to)).text
+    const open = [0, 1, 2, 3, 4, 5, 6].filter((at) => foldOf(page, at)?.[0] !== undefined)
+    t.same(open, [3, 5], 'after a save those are open that were')
+    const [plain = ''] = saved.to.split('?')
+    const all = { ...cards, folds: 'on', revision: '0' }
+    t.equal((await owner.post(plain, all)).to, plain, 'as they are by themselves is not said')
+    const kept = await owner.post(plain, { ...all, ...boxes, revision: '1', next: 'keep' })
+    t.equal(kept.to, plain)
   },
 )
+
+t.test('a card that was removed is put back where it stood, as it was typed', async (t) => {
+  const list = { 'b.1.type': 'list', 'b.1.items': 'One\r\nTwo', 'b.1.numbered': 'on' }
+  const cards = {
+    document: '{}',
+    from: content.from,
+    'b.0.type': 'heading',
+    'b.0.text': 'First',
+    ...list,
+    'b.2.type': 'columns',
+    'b.2.columns': '2',
+    'b.2.0.0.type': 'text',
+    'b.2.0.0.text': 'Left',
+    'b.2.1.0.type': 'button',
+    'b.2.1.0.text': 'Half an address',
+    'b.2.1.0.url': 'https:/',
+  }
+  let page = ''
+  const press = async (deed: string, more: Record<string, string> = {}) => {
+    const typed = page === '' ? cards : fieldsOf(page)
+    const sent = await owner.post(`${base}/campaigns/new/preview`, { ...typed, ...more, do: deed })
+    t.equal(sent.status, 200, deed)
+    page = sent.text
+    return [...page.matchAll(/id="block-([\d.]+)"><legend>([^<]*)/g)].map(([, at, name]) => [
+      at,
+      name,
+    ])
+  }
+  await press('gone:1')
+  t.match(page, /id="gone"[^>]*><p>List 2 is removed\.<\/p><button name="do" value="back:1"/)
+  t.ok(page.indexOf('id="gone"') < page.indexOf('id="block-1"'), 'in its place')
+  await press('add:0', { 'kind.0': 'divider' })
+  t.match(page, 'value="back:2"', 'also when others have moved')
+  t.same((await press('back:2')).slice(0, 4), [
+    ['0', 'Heading 1'],
+    ['1', 'Line 2'],
+    ['2', 'List 3'],
+    ['3', 'Columns 4'],
+  ])
+  t.notMatch(page, 'id="gone"', 'one step')
+  t.match(fieldsOf(page), { 'b.2.items': 'One\r\nTwo', 'b.2.numbered': 'on' })
+  await press('gone:3.1.0')
+  await press('back:3.1.0')
+  t.match(fieldsOf(page), { 'b.3.1.0.url': 'https:/' }, 'what was not finished too')
+  await press('gone:3.1.0')
+  await press('gone:0')
+  t.notMatch(page, 'value="back:3.1.0"', 'the last one alone')
+  await press('back:0')
+  await press('gone:2')
+  t.match(await press('back:99'), { length: 5 }, 'at most at the end')
+  await press('gone:1')
+  const saved = await owner.post(`${base}/campaigns/new`, fieldsOf(page))
+  t.notMatch((await owner.get(saved.to)).text, 'id="gone"', 'until it is saved')
+})
 
 t.test('the footer says of its links what holds', async (t) => {
   const blocks = { version: 1, blocks: [{ type: 'footer', text: 'x' }] }
@@ -188,6 +259,39 @@ t.test('the footer says of its links what holds', async (t) => {
   })
   t.match(await page(), 'a notice has no link to unsubscribe')
   t.notMatch(await page(), 'The links and your postal address')
+})
+
+t.test('a block more than a mail may have is refused, and takes none away', async (t) => {
+  const words = Array.from({ length: 200 }, (_, n) => ({ type: 'text', text: `Words ${n}` }))
+  const blocks = { version: 1, blocks: words }
+  const { id } = await call('POST', '/v1/broadcasts', { ...content, blocks, draft: true })
+  const page = `${base}/campaigns/${id}`
+  const { text } = await owner.get(page)
+  t.match(text, 'It has 200 blocks or more')
+  t.notMatch(text, /value="(?:add|copy):/)
+  t.match(text, /value="open:/)
+  // From a page that was open before.
+  const more = { ...fieldsOf(text), 'b.200.type': 'text', 'b.200.text': 'Footer' }
+  const saved = await owner.post(page, more)
+  t.match(saved, { status: 422, text: /at most 200 blocks, those in columns counted: remove some/ })
+  t.match(saved.text, 'Footer', 'it is still there to be kept')
+  const kept = await call('GET', `/v1/broadcasts/${id}`)
+  t.same(kept.broadcast?.blocks ?? kept.blocks, blocks)
+})
+
+t.test('a notice is sent by owners alone, and its links to unsubscribe are told', async (t) => {
+  const dead = `${html}<p><a href="{{ unsubscribe_url }}">Leave</a></p>`
+  const { id } = await call('POST', '/v1/broadcasts', { ...content, html: dead, draft: true })
+  const check = async (person = owner) => (await person.get(`${base}/campaigns/${id}/send`)).text
+  t.notMatch(await check(), 'is empty in a notice')
+  await owner.post(`${base}/campaigns/${id}/notice`, { reason: 'We have new terms from January' })
+  const told = await check()
+  t.match(told, /\{\{ unsubscribe_url \}\} is empty in a notice, so a link to it leads nowhere/)
+  t.match(told, '<button class="primary">Send it</button>')
+  const member = await logIn(posthorn, accountId, 'member')
+  const seen = await check(member)
+  t.match(seen, 'An owner of the account has to send it')
+  t.notMatch(seen, '<button class="primary">Send it</button>')
 })
 
 t.test('a copy for some of its people is what the rest got, in one version', async (t) => {
@@ -220,10 +324,11 @@ t.test('campaigns have the columns that say something of them', async (t) => {
 })
 
 t.test('without script the page comes back to the card that was moved or added', async (t) => {
-  const places = { 'up:2': 1, 'down:2': 3, 'copy:2': 3, 'gone:2': 2, 'add:2': 3 }
+  const places = { 'up:2': 1, 'down:2': 3, 'copy:2': 3, 'add:2': 3 }
   const { text } = await owner.get(`${base}/campaigns/new?layout=welcome`)
   for (const [deed, at] of Object.entries(places)) {
     const [, to] = new RegExp(`value="${deed}" formaction="[^"]*#block-([\\d.]+)"`).exec(text) ?? []
     t.equal(to, `${at}`, deed)
   }
+  t.match(text, /value="gone:2" formaction="[^"]*#gone"/, 'or to what offers it back')
 })

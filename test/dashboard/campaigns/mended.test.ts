@@ -107,7 +107,19 @@ t.test(
     t.match(first, 'value="Our shop"', 'what was typed is there')
     t.match((await call('GET', `/v1/broadcasts/${id}`)).blocks.blocks, [{ text: 'Whole words' }])
     const told = /not finished: Heading 1, Picture 2\. Finish them/
-    t.match((await owner.get(`${made.to}/send`)).text, told)
+    const checked = (await owner.get(`${made.to}/send`)).text
+    t.match(checked, told)
+    t.match(checked, '2 people, of whom 2 can be mailed', 'and whom it would reach')
+    const { lists: _, ...toNobody } = form
+    const empty = await owner.post(`${base}/campaigns/new`, { ...toNobody, subject: '' })
+    const all = (await owner.get(`${empty.to}/send`)).text
+    for (const one of [/not finished: Picture 2/, 'has no audience yet', 'has no subject yet'])
+      t.match(all, one, 'all that is in the way is told at once')
+    const blocked = { email: 'ann@x.test', detail: 'asked' }
+    await call('POST', '/v1/suppressions', blocked)
+    const fewer = (await owner.get(`${made.to}/send`)).text
+    t.match(fewer, '2 people, of whom 1 can be mailed. Not mailed: 1 suppressed by hand')
+    t.equal((await posthorn.call('DELETE', '/v1/suppressions/ann@x.test')).status, 200)
     const refused = await posthorn.call('POST', `/v1/broadcasts/${id}/send`)
     t.match([refused.status, refused.json.error], [400, told])
     const copy = await owner.post(`${made.to}/duplicate`)

@@ -7,6 +7,7 @@ import { packageFile } from '../../../src/config/index.js'
 import { weakWordsOf } from '../../../src/dashboard/campaigns/html-contrast.js'
 import { spamWords } from '../../../src/dashboard/campaigns/spam-words.js'
 import { setSwitches } from '../../../src/tracking/index.js'
+import { png } from '../../pictures/samples.js'
 import { insertCampaignRows } from '../../support/campaign-rows.js'
 import { logIn } from '../../support/log-in.js'
 import { startPosthorn } from '../../support/posthorn.js'
@@ -52,6 +53,42 @@ t.test('HTML is looked at for words of spam and for words that are hard to read'
   t.same(weak('<div style="background:url(x.png);color:#fff">On a picture</div>'), [])
   t.same(weak('<a href="/" style="color:#FFF;background-color:rgb(250, 250, 250)">Go</a>'), ['Go'])
   t.same(weak(`${'<div style="color:#ccc">'.repeat(5_000)}deep`), ['deep'], 'and it ends')
+})
+
+t.test('a picture is no wider than it is, nor than its column', async (t) => {
+  const card = { document: '{}', 'b.0.type': 'picture', 'b.0.url': '', 'b.0.alt': '' }
+  const form = { from: content.from, ...card }
+  const none = (await owner.post(`${base}/campaigns/new/preview`, form)).text
+  t.match(none, 'You have no pictures yet. Choose a file here and press “Upload”')
+  t.match(none, `<a href="${base}/pictures">Pictures</a>`)
+  t.notMatch(none, 'Choose one of your pictures below')
+  t.match(none, '<code>{{ view_url }}</code>')
+  t.match(none, 'is empty unless you tick “Show it on your public page', 'and explained')
+
+  const urls: string[] = []
+  for (const width of [120, 400, 1_200]) {
+    const file = png(width, 10).toString('base64')
+    urls.push((await call('POST', '/v1/pictures', { name: `${width}.png`, content: file })).url)
+  }
+  const [small, middle, large] = urls
+  const picture = (url?: string, width?: number) => ({ type: 'picture', url, width, alt: '' })
+  const elsewhere = 'https://elsewhere.test/pictures/AAAAAAAAAAAAAAAAAAAAAA.png'
+  const blocks = [
+    ...[small, middle, large, elsewhere].map((url) => picture(url)),
+    picture(small, 300),
+    { type: 'columns', columns: [[picture(small)], [picture(middle)]] },
+  ]
+  const given = { ...content, blocks: { version: 1, blocks } }
+  const { id } = await call('POST', '/v1/broadcasts', given)
+  const kept = await call('GET', `/v1/broadcasts/${id}`)
+  t.notMatch(JSON.stringify(kept.blocks), '"width":120', 'the blocks are as they were given')
+  const { text: html } = await owner.get(`${base}/campaigns/${id}/html`)
+  const widths = [...html.matchAll(/<img[^>]*\bwidth="(\d+)"/g)].map(([, width]) => Number(width))
+  t.same(widths, [120, 400, 550, 550, 300, 120, 250])
+  const { apiKey: key } = await posthorn.addAccount('Strangers')
+  const theirs = { slug: 'x', subject: 'x', blocks: { version: 1, blocks: [picture(small)] } }
+  const made = await posthorn.call('POST', '/v1/templates', { key, body: theirs })
+  t.match(made.json.html, 'width="550"', 'nobody is told how wide a picture of others is')
 })
 
 t.test('a picture that is chosen brings what it shows, without script too', async (t) => {

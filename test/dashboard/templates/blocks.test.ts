@@ -123,6 +123,19 @@ t.test('what is wrong is told beside its field, and what was typed stays', async
   t.match(text, /id="field-b\.2\.url-fault">Write a link or a merge tag/)
   t.match(text, /id="field-b\.1\.size-fault">Write a whole number from 10 to 40/)
   t.match(text, 'value="Kept"')
+  // Above the form each is named by its card, and leads there.
+  t.match(text, /<li><a href="#field-b\.2\.url">Button 3, Leads to: Write a link or a merge tag/)
+  t.match(text, /<li><a href="#field-b\.1\.size">Text 2, Size in pixels: Write a whole number/)
+  const inColumn = {
+    'b.5.type': 'columns',
+    'b.5.columns': '2',
+    'b.5.1.0.type': 'text',
+    'b.5.1.0.size': '900',
+    'look.width': '1',
+  }
+  const nested = (await ann.post(`${at}/news`, { ...page, ...inColumn })).text
+  t.match(nested, /<li><a href="#field-b\.5\.1\.0\.size">Columns 6, Text 1, Size in pixels: Write/)
+  t.match(nested, /<li><a href="#field-look\.width">Width in pixels: Write a whole number/)
   t.equal((await stored('news')).version, 1)
   const look = await ann.post(`${at}/news/preview`, typed)
   t.match(look.text, /id="field-b\.2\.url-fault">Write a link or a merge tag/, 'in a preview too')
@@ -236,6 +249,7 @@ t.test(
       t.match(text, '<code>{{ firstName | default: &quot;there&quot; }}</code>', path)
       t.match(text, '<code>{{ city | default: &quot;&quot; }}</code>', 'their own fields too')
       t.match(text, '<code>{{ unsubscribe_url }}</code>')
+      t.notMatch(text, 'view_url', 'of campaigns alone')
       for (const none of ['x y', 'deep', '&lt;b&gt;']) t.notMatch(text, `<code>{{ ${none} `, none)
     }
   },
