@@ -162,7 +162,10 @@ t.test(
     await rig.work()
     await rig.clock.advance(dayMs / 2)
     await rig.store.write((tx) =>
-      tx.insertInto('appliance').values({ id: 1, key_check: '', alive_at: rig.clock.now() }).execute(),
+      tx
+        .insertInto('appliance')
+        .values({ id: 1, key_check: '', alive_at: rig.clock.now() })
+        .execute(),
     )
     await rig.clock.advance(3 * dayMs)
     t.equal(await holdOverdueRuns(rig), 1)
