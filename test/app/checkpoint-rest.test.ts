@@ -8,50 +8,55 @@ import { databaseFile, makeTurns } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { eventually } from '../support/eventually.js'
 import { openHappenings } from '../support/log-happenings.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
 
 // It waits for two censuses, twice.
 t.setTimeout(120_000)
 
-t.test('the thread ends when nobody writes, and is there again when somebody does', async (t) => {
-  const clock = new FakeClock(Date.now())
-  const posthorn = await startPosthorn(t, { clock })
-  const isThere = async () => {
+t.test(
+  'the thread ends when nobody writes, and is there again when somebody does',
+  aboutSqlite,
+  async (t) => {
+    const clock = new FakeClock(Date.now())
+    const posthorn = await startPosthorn(t, { clock })
+    const isThere = async () => {
+      const text = await (await fetch(`${posthorn.url}/metrics`)).text()
+      return text.includes('posthorn_thread_lag_seconds{thread="checkpoint"}')
+    }
+    const filesOf = (name: string) =>
+      readdirSync('/proc/self/fd').filter((fd) => {
+        try {
+          return readlinkSync(join('/proc/self/fd', fd)) === name
+        } catch {
+          // It was that of this very look.
+          return false
+        }
+      }).length
+    const passes = async (isSo: () => Promise<boolean>) => {
+      await eventually(async () => {
+        await clock.advance(1_000)
+        return isSo()
+      }, 60_000)
+    }
+    await passes(isThere)
+    await passes(async () => !(await isThere()))
+    const files = filesOf(databaseFile(posthorn.dataDir))
+    // A minute of signs that the appliance is alive.
+    for (let i = 0; i < 60; i++) await clock.advance(1_000)
+    t.notOk(await isThere())
+    // Files that have become bad since the start end nothing.
+    for (const name of ['plans.toml', 'tracking-agents.toml'])
+      writeFileSync(join(posthorn.dataDir, name), '[[agents]]\nname = "half wri')
+    await posthorn.addAccount('Other')
+    await passes(isThere)
+    await passes(async () => !(await isThere()))
+    t.equal(filesOf(databaseFile(posthorn.dataDir)), files, 'none of its files stays behind')
     const text = await (await fetch(`${posthorn.url}/metrics`)).text()
-    return text.includes('posthorn_thread_lag_seconds{thread="checkpoint"}')
-  }
-  const filesOf = (name: string) =>
-    readdirSync('/proc/self/fd').filter((fd) => {
-      try {
-        return readlinkSync(join('/proc/self/fd', fd)) === name
-      } catch {
-        // It was that of this very look.
-        return false
-      }
-    }).length
-  const passes = async (isSo: () => Promise<boolean>) => {
-    await eventually(async () => {
-      await clock.advance(1_000)
-      return isSo()
-    }, 60_000)
-  }
-  await passes(isThere)
-  await passes(async () => !(await isThere()))
-  const files = filesOf(databaseFile(posthorn.dataDir))
-  // A minute of signs that the appliance is alive.
-  for (let i = 0; i < 60; i++) await clock.advance(1_000)
-  t.notOk(await isThere())
-  // Files that have become bad since the start end nothing.
-  for (const name of ['plans.toml', 'tracking-agents.toml'])
-    writeFileSync(join(posthorn.dataDir, name), '[[agents]]\nname = "half wri')
-  await posthorn.addAccount('Other')
-  await passes(isThere)
-  await passes(async () => !(await isThere()))
-  t.equal(filesOf(databaseFile(posthorn.dataDir)), files, 'none of its files stays behind')
-  const text = await (await fetch(`${posthorn.url}/metrics`)).text()
-  t.match(text, /posthorn_queue_deliveries\{class="transactional"\} 0\n/, 'its figures stay')
-})
+    t.match(text, /posthorn_queue_deliveries\{class="transactional"\} 0\n/, 'its figures stay')
+  },
+)
 
 t.test('it has work while anybody writes, and until all is entered and counted', async (t) => {
   const clock = new FakeClock()

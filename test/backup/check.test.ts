@@ -16,6 +16,7 @@ import { systemClock } from '../../src/clock/index.js'
 import { loadConfig } from '../../src/config/index.js'
 import { jsonOf, runCli } from '../cli/run.js'
 import { FakeClock } from '../support/clock.js'
+import { aboutSqlite, isPostgres } from '../support/postgres.js'
 import { initSandbox } from '../support/process.js'
 import { makeTempDir } from '../support/store.js'
 
@@ -122,7 +123,7 @@ t.test('a plain file is no encrypted backup, whatever its name says', async (t) 
 
 t.test(
   'a backup that cannot be removed keeps no command from running',
-  { skip: mayMount },
+  isPostgres ? aboutSqlite : { skip: mayMount },
   async (t) => {
     const { folder, data, dir } = await openPlace(t)
     mkdirSync(dir)

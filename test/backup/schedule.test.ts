@@ -21,6 +21,7 @@ import { loadConfig } from '../../src/config/index.js'
 import { checkBackups } from '../../src/doctor/appliance.js'
 import type { DoctorDeps } from '../../src/doctor/finding.js'
 import { FakeClock } from '../support/clock.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { initSandbox } from '../support/process.js'
 import { makeTempDir } from '../support/store.js'
 
@@ -169,85 +170,91 @@ t.test('what a command leaves in a session of its own keeps no job waiting', asy
   await t.rejects(runHook(['daemon'], '/b', hookOf(hanging.env, 3_000)), { message: /took longer/ })
 })
 
-t.test('the jobs make, check, tell and remove; metrics and the doctor see it', async (t) => {
-  const folder = makeTempDir(t)
-  const [dataDir, dir] = [join(folder, 'data'), join(folder, 'backups')]
-  initSandbox(dataDir)
-  const words = join(folder, 'words')
-  writeFileSync(words, 'six random words in a row\n')
-  const taken = join(folder, 'taken')
-  const deps = (env: Record<string, string>): ScheduledDeps => ({
-    dataDir,
-    clock: systemClock,
-    signal: new AbortController().signal,
-    config: loadConfig({ env }),
-  })
-  const off = deps({})
-  const notSetUp = { summary: /backup\.dir is not set/, notSetUp: true }
-  t.match(await scheduledBackup(off), notSetUp)
-  t.match(await scheduledCheck(off), notSetUp)
-  const doctor = async ({ config, clock }: { config: unknown; clock: unknown }) =>
-    await checkBackups({ config, clock } as DoctorDeps)
-  t.match(await doctor(off), [{ state: 'warn', found: 'no backups are made' }])
+t.test(
+  'the jobs make, check, tell and remove; metrics and the doctor see it',
+  aboutSqlite,
+  async (t) => {
+    const folder = makeTempDir(t)
+    const [dataDir, dir] = [join(folder, 'data'), join(folder, 'backups')]
+    initSandbox(dataDir)
+    const words = join(folder, 'words')
+    writeFileSync(words, 'six random words in a row\n')
+    const taken = join(folder, 'taken')
+    const deps = (env: Record<string, string>): ScheduledDeps => ({
+      dataDir,
+      clock: systemClock,
+      signal: new AbortController().signal,
+      config: loadConfig({ env }),
+    })
+    const off = deps({})
+    const notSetUp = { summary: /backup\.dir is not set/, notSetUp: true }
+    t.match(await scheduledBackup(off), notSetUp)
+    t.match(await scheduledCheck(off), notSetUp)
+    const doctor = async ({ config, clock }: { config: unknown; clock: unknown }) =>
+      await checkBackups({ config, clock } as DoctorDeps)
+    t.match(await doctor(off), [{ state: 'warn', found: 'no backups are made' }])
 
-  const on = deps({
-    POSTHORN_BACKUP_DIR: dir,
-    POSTHORN_BACKUP_PASSPHRASE_FILE: words,
-    POSTHORN_BACKUP_KEEP_DAILY: '1',
-    POSTHORN_BACKUP_KEEP_WEEKLY: '0',
-    POSTHORN_BACKUP_KEEP_MONTHLY: '0',
-    POSTHORN_BACKUP_HOOK: `cp,{file},${taken}`,
-  })
-  await t.rejects(scheduledCheck(on), { message: /There is no backup in/ })
-  t.match(await doctor(on), [{ state: 'fail', found: 'there is no backup yet' }])
-  const metrics = openMetrics({ enabled: true, dataDir, clock: systemClock, backupDir: dir })
-  t.match((await metrics.expose?.())?.text, /^posthorn_backup_newest_timestamp_seconds 0$/m)
+    const on = deps({
+      POSTHORN_BACKUP_DIR: dir,
+      POSTHORN_BACKUP_PASSPHRASE_FILE: words,
+      POSTHORN_BACKUP_KEEP_DAILY: '1',
+      POSTHORN_BACKUP_KEEP_WEEKLY: '0',
+      POSTHORN_BACKUP_KEEP_MONTHLY: '0',
+      POSTHORN_BACKUP_HOOK: `cp,{file},${taken}`,
+    })
+    await t.rejects(scheduledCheck(on), { message: /There is no backup in/ })
+    t.match(await doctor(on), [{ state: 'fail', found: 'there is no backup yet' }])
+    const metrics = openMetrics({ enabled: true, dataDir, clock: systemClock, backupDir: dir })
+    t.match((await metrics.expose?.())?.text, /^posthorn_backup_newest_timestamp_seconds 0$/m)
 
-  mkdirSync(dir, { recursive: true })
-  const old = join(dir, 'posthorn-20200101T000000000Z.tar')
-  writeFileSync(old, '')
-  writeFileSync(join(dir, 'posthorn-notes.txt'), 'not ours to remove')
-  const made = await scheduledBackup(on)
-  t.match(made, { summary: /was made and checked, and the command/, figures: { removed: 1 } })
-  // Of a clock that was wrong: it is not the newest, and outlives no younger one.
-  const future = join(dir, 'posthorn-20990101T000000000Z.tar')
-  writeFileSync(future, '')
-  await scheduledBackup(on)
-  t.match(await scheduledCheck(on), { summary: /is sound/ })
-  t.match(await doctor(on), [{ state: 'ok', found: 'the newest is 0 hours old' }])
-  t.notMatch((await metrics.expose?.())?.text, /^posthorn_backup_newest_bytes 0$/m)
-  rmSync(future)
-  chmodSync(dir, 0o777)
-  const openTo = { problems: [/^Of backup\.dir: anybody .+ replace .+'chmod o-w \S+'$/] }
-  t.match(await scheduledBackup(on), openTo)
-  t.match(await doctor(on), [{ state: 'warn', fix: `chmod o-w ${dir}` }, { state: 'ok' }])
-  chmodSync(dir, 0o700)
-  t.notOk((await scheduledBackup(on)).problems)
-  const names = readdirSync(dir).filter((name) => !name.startsWith('.'))
-  t.match(names, [/^posthorn-20\d+T\d+Z\.tar\.gz\.enc$/, 'posthorn-notes.txt'])
-  const file = join(dir, names[0] ?? '')
-  t.ok(readFileSync(taken).equals(readFileSync(file)))
-  t.equal(statSync(file).mode & 0o777, 0o600)
-  t.match(await scheduledCheck(on), { summary: /is sound: it was unpacked, and its \d+ rows/ })
-  t.match(await doctor(on), [{ state: 'ok', found: 'the newest is 0 hours old' }])
-  const exposed = (await metrics.expose?.())?.text ?? ''
-  t.match(exposed, new RegExp(`^posthorn_backup_newest_bytes ${statSync(file).size}$`, 'm'))
+    mkdirSync(dir, { recursive: true })
+    const old = join(dir, 'posthorn-20200101T000000000Z.tar')
+    writeFileSync(old, '')
+    writeFileSync(join(dir, 'posthorn-notes.txt'), 'not ours to remove')
+    const made = await scheduledBackup(on)
+    t.match(made, { summary: /was made and checked, and the command/, figures: { removed: 1 } })
+    // Of a clock that was wrong: it is not the newest, and outlives no younger one.
+    const future = join(dir, 'posthorn-20990101T000000000Z.tar')
+    writeFileSync(future, '')
+    await scheduledBackup(on)
+    t.match(await scheduledCheck(on), { summary: /is sound/ })
+    t.match(await doctor(on), [{ state: 'ok', found: 'the newest is 0 hours old' }])
+    t.notMatch((await metrics.expose?.())?.text, /^posthorn_backup_newest_bytes 0$/m)
+    rmSync(future)
+    chmodSync(dir, 0o777)
+    const openTo = { problems: [/^Of backup\.dir: anybody .+ replace .+'chmod o-w \S+'$/] }
+    t.match(await scheduledBackup(on), openTo)
+    t.match(await doctor(on), [{ state: 'warn', fix: `chmod o-w ${dir}` }, { state: 'ok' }])
+    chmodSync(dir, 0o700)
+    t.notOk((await scheduledBackup(on)).problems)
+    const names = readdirSync(dir).filter((name) => !name.startsWith('.'))
+    t.match(names, [/^posthorn-20\d+T\d+Z\.tar\.gz\.enc$/, 'posthorn-notes.txt'])
+    const file = join(dir, names[0] ?? '')
+    t.ok(readFileSync(taken).equals(readFileSync(file)))
+    t.equal(statSync(file).mode & 0o777, 0o600)
+    t.match(await scheduledCheck(on), { summary: /is sound: it was unpacked, and its \d+ rows/ })
+    t.match(await doctor(on), [{ state: 'ok', found: 'the newest is 0 hours old' }])
+    const exposed = (await metrics.expose?.())?.text ?? ''
+    t.match(exposed, new RegExp(`^posthorn_backup_newest_bytes ${statSync(file).size}$`, 'm'))
 
-  const clock = new FakeClock(systemClock.now() + 40 * 3_600_000)
-  await t.rejects(scheduledCheck({ ...on, clock }), { message: /is sound, but 40 hours old/ })
-  t.match(await doctor({ ...on, clock }), [{ state: 'fail', found: 'the newest is 40 hours old' }])
-  const bytes = readFileSync(file)
-  bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1
-  writeFileSync(file, bytes)
-  await t.rejects(scheduledCheck(on), {
-    message: /^\S+\.tar\S*: .*(backup is damaged|was changed)/,
-  })
-  writeFileSync(words, 'six other words in a row\n')
-  await t.rejects(scheduledCheck(on), { message: /passphrase is wrong/ })
-  const stopped = { ...on, signal: AbortSignal.abort() }
-  await t.rejects(scheduledBackup(stopped))
-  t.same(
-    readdirSync(dirname(file)).filter((name) => /partial|check-|db$/.test(name)),
-    [],
-  )
-})
+    const clock = new FakeClock(systemClock.now() + 40 * 3_600_000)
+    await t.rejects(scheduledCheck({ ...on, clock }), { message: /is sound, but 40 hours old/ })
+    t.match(await doctor({ ...on, clock }), [
+      { state: 'fail', found: 'the newest is 40 hours old' },
+    ])
+    const bytes = readFileSync(file)
+    bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1
+    writeFileSync(file, bytes)
+    await t.rejects(scheduledCheck(on), {
+      message: /^\S+\.tar\S*: .*(backup is damaged|was changed)/,
+    })
+    writeFileSync(words, 'six other words in a row\n')
+    await t.rejects(scheduledCheck(on), { message: /passphrase is wrong/ })
+    const stopped = { ...on, signal: AbortSignal.abort() }
+    await t.rejects(scheduledBackup(stopped))
+    t.same(
+      readdirSync(dirname(file)).filter((name) => /partial|check-|db$/.test(name)),
+      [],
+    )
+  },
+)

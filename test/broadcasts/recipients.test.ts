@@ -2,6 +2,7 @@
 import t from 'tap'
 import { loadPlans, setMarketingPlan } from '../../src/billing/index.js'
 import { pageOfRecipients } from '../../src/broadcasts/recipients.js'
+import { copiedMail } from '../support/copied-mail.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { turnsDuring } from '../support/turns.js'
 
@@ -58,7 +59,7 @@ t.test('recipients of a rare status are looked for some at a time', async (t) =>
   const { send, store } = await startPosthorn(t)
   await send({ from: 'a@sender.test', to: 'r@x.test', subject: 'News', html: '<p>x</p>' })
   await store.write(async (tx) => {
-    const mail = await tx.selectFrom('emails').selectAll().executeTakeFirstOrThrow()
+    const mail = await copiedMail(tx)
     const rows = Array.from({ length: 900 }, (_, n) => ({
       ...mail,
       id: `mail-${1_000 + n}`,

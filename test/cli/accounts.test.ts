@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { databaseSettings } from '../support/postgres.js'
 import { missing } from '../support/tools.js'
 import { openPlace } from './place.js'
 import { main, runCli } from './run.js'
@@ -161,9 +162,11 @@ t.test(
     const python = 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)'
     const program = ['python3', '-c', python, process.execPath, main]
     const args = ['account', 'list', '--data', data]
-    const onTerminal = await runCli(args, { program, env: { TERM: 'xterm' } })
+    const settings = databaseSettings(data)
+    const onTerminal = await runCli(args, { program, env: { ...settings, TERM: 'xterm' } })
     t.match(onTerminal.stdout, /^\u001b\[1mID /)
-    const plain = await runCli(args, { program, env: { TERM: 'xterm', NO_COLOR: '1' } })
+    const plainly = { ...settings, TERM: 'xterm', NO_COLOR: '1' }
+    const plain = await runCli(args, { program, env: plainly })
     t.match(plain.stdout, /^ID /)
     t.match((await run('account', 'list')).stdout, /^ID /)
   },

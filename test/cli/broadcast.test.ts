@@ -7,6 +7,7 @@ import { makeApplianceKey } from '../../src/config/index.js'
 import { addDomain } from '../../src/domains/index.js'
 import { openCampaigns } from '../support/campaigns.js'
 import { FakeClock } from '../support/clock.js'
+import { databaseSettings } from '../support/postgres.js'
 import { openTestStore } from '../support/store.js'
 import { openPlace } from './place.js'
 import { outcomeOf, startCli } from './run.js'
@@ -78,7 +79,7 @@ t.test('campaigns are sent, shown, paused, resumed and cancelled', async (t) => 
   const lease = { lease: 0, due_at: clock.now() + 3_600_000 }
   await store.write((tx) => tx.updateTable('queue').set(lease).execute())
   const child = startCli(['broadcast', 'cancel', id, '--yes'], {
-    env: { POSTHORN_DATA: place.data },
+    env: { ...databaseSettings(place.data), POSTHORN_DATA: place.data },
   })
   const cancelled = outcomeOf(child)
   if (child.stderr !== null) await once(child.stderr, 'data')

@@ -2,6 +2,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { scheduleInWords } from '../../src/calendar/index.js'
 import { databaseFile } from '../../src/store/index.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { openPlace } from './place.js'
 import { runCli } from './run.js'
@@ -59,19 +60,23 @@ t.test('a backup without backup.dir is not said to be done', async (t) => {
   t.match(JSON.parse(shown.stdout), { last: { result: 'not set up', summary: why, error: null } })
 })
 
-t.test('a run whose times cannot be read is shown, with times that are unknown', async (t) => {
-  const { data, run, json } = await openPlace(t)
-  const db = new BetterSqlite3(databaseFile(data))
-  db.exec(`insert into job_runs
+t.test(
+  'a run whose times cannot be read is shown, with times that are unknown',
+  aboutSqlite,
+  async (t) => {
+    const { data, run, json } = await openPlace(t)
+    const db = new BetterSqlite3(databaseFile(data))
+    db.exec(`insert into job_runs
     (name, due_at, began_at, ended_at, result, summary, problems, figures, error)
     values ('optimize', 9e15, 9e15, 9e15 + 1, 'done', 'Fine', '[]', '{}', null)`)
-  db.close()
-  const list = await run('job', 'list')
-  t.match(list, { status: 0, stdout: /^optimize .+ UTC +unknown +done +- +\d/m }, list.stderr)
-  const shown = await run('job', 'show', 'optimize')
-  t.match(shown, { status: 0, stdout: /^unknown +unknown +- +done +Fine$/m }, shown.stderr)
-  t.match(await json('job', 'show', 'optimize'), { runs: [{ beganAt: null, result: 'done' }] })
-})
+    db.close()
+    const list = await run('job', 'list')
+    t.match(list, { status: 0, stdout: /^optimize .+ UTC +unknown +done +- +\d/m }, list.stderr)
+    const shown = await run('job', 'show', 'optimize')
+    t.match(shown, { status: 0, stdout: /^unknown +unknown +- +done +Fine$/m }, shown.stderr)
+    t.match(await json('job', 'show', 'optimize'), { runs: [{ beganAt: null, result: 'done' }] })
+  },
+)
 
 t.test('what cannot be run is refused in words', async (t) => {
   const place = await openPlace(t)
@@ -96,7 +101,7 @@ t.test('what cannot be run is refused in words', async (t) => {
   )
 })
 
-t.test('the database is written anew, but not beside the appliance', async (t) => {
+t.test('the database is written anew, but not beside the appliance', aboutSqlite, async (t) => {
   const place = await openPlace(t)
   const done = await runCli(['database', 'vacuum', '--data', place.data])
   t.match(done.stdout, /^The database had \d+ [KM]iB and has \d+ [KM]iB now\.$/m, done.stderr)

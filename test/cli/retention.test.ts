@@ -2,6 +2,7 @@ import t from 'tap'
 import { systemClock } from '../../src/clock/index.js'
 import { firstUuidAt, makeTurns, openStore } from '../../src/store/index.js'
 import { openHappenings } from '../support/log-happenings.js'
+import { databaseIn } from '../support/store.js'
 import { openPlace } from './place.js'
 
 // On a machine that may have other work.
@@ -10,7 +11,12 @@ t.setTimeout(300_000)
 t.test('what is kept and what goes next is shown, and nothing is deleted', async (t) => {
   const { run, json, data } = await openPlace(t)
   t.match(await json('retention'), { accounts: [], ranAt: null, oldBodies: 0 })
-  const store = await openStore({ dataDir: data, clock: systemClock, turns: makeTurns(), slot: 15 })
+  const store = await openStore({
+    ...(await databaseIn(data)),
+    clock: systemClock,
+    turns: makeTurns(),
+    slot: 15,
+  })
   t.teardown(() => store.close())
   const logs = openHappenings({ store, clock: systemClock })
   const accountId = await logs.account('City', 'one.test')

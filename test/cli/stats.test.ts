@@ -2,6 +2,7 @@ import t from 'tap'
 import { systemClock } from '../../src/clock/index.js'
 import { makeTurns, openStore } from '../../src/store/index.js'
 import { eventOf, openHappenings } from '../support/log-happenings.js'
+import { databaseIn } from '../support/store.js'
 import { openPlace } from './place.js'
 
 // On a machine that may have other work.
@@ -9,7 +10,12 @@ t.setTimeout(300_000)
 
 t.test('figures are shown as a table, and as JSON like the API', async (t) => {
   const { run, json, refused, data } = await openPlace(t)
-  const store = await openStore({ dataDir: data, clock: systemClock, turns: makeTurns(), slot: 15 })
+  const store = await openStore({
+    ...(await databaseIn(data)),
+    clock: systemClock,
+    turns: makeTurns(),
+    slot: 15,
+  })
   t.teardown(() => store.close())
   const logs = openHappenings({ store, clock: systemClock })
   const accountId = await logs.account('City', 'one.test')

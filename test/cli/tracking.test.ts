@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { systemClock } from '../../src/clock/index.js'
 import { makeTurns, openStore } from '../../src/store/index.js'
+import { databaseIn } from '../support/store.js'
 import { openPlace } from './place.js'
 
 // On a machine that may have other work.
@@ -53,7 +54,12 @@ t.test('tracking is switched, and shown with a mail', async (t) => {
     hostReady: false,
   })
 
-  const store = await openStore({ dataDir: data, clock: systemClock, turns: makeTurns(), slot: 0 })
+  const store = await openStore({
+    ...(await databaseIn(data)),
+    clock: systemClock,
+    turns: makeTurns(),
+    slot: 0,
+  })
   const id = store.ids.uuid()
   const at = Date.parse('2026-11-21T12:00:00Z')
   const event = (type: 'opened' | 'clicked', detail: object) => ({
