@@ -21,11 +21,11 @@ export async function judgeDraft(
   accountId: string,
   id: string,
 ): Promise<{ draft: Broadcast; counts: AudienceCount; waits: boolean }> {
-  const { draft, refusals, counts, waits } = await lookAtDraft(deps, accountId, id)
-  const [first] = refusals
-  if (first !== undefined || counts === undefined) {
-    throw first ?? new Error('The audience of the draft was not counted')
-  }
+  // The first refusal ends it: what is cheap is asked before people are counted.
+  const { draft, counts, waits } = await look(deps, { accountId, id }, (refusal) => {
+    throw refusal
+  })
+  if (counts === undefined) throw new Error('The audience of the draft was not counted')
   return { draft, counts, waits }
 }
 
@@ -46,28 +46,37 @@ export async function lookAtDraft(
   accountId: string,
   id: string,
 ): Promise<DraftLook> {
+  const refusals: ApiError[] = []
+  const looked = await look(deps, { accountId, id }, (refusal) => refusals.push(refusal))
+  return { ...looked, refusals }
+}
+
+async function look(
+  deps: JudgeDeps,
+  { accountId, id }: { accountId: string; id: string },
+  refuse: (refusal: ApiError) => void,
+): Promise<Omit<DraftLook, 'refusals'>> {
   const { read } = deps.store
   const draft = await findBroadcast(read, accountId, id)
   refuseUnlessDraft(draft)
-  const refusals: ApiError[] = []
   const done = async <T>(check: () => Promise<T>): Promise<{ with: T } | undefined> => {
     try {
       return { with: await check() }
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      refusals.push(error)
+      refuse(error)
       return undefined
     }
   }
-  const standing = standingChecks(read, deps, draft)
-  const billing = await done(standing.billing)
-  await done(standing.sender)
-  await done(standing.topic)
-  const isSomebody = (await done(standing.audience)) !== undefined
+  const standing = standingChecks(deps, draft)
+  const billing = await done(() => standing.billing(read))
+  await done(() => standing.sender(read))
+  await done(() => standing.topic(read))
+  const isSomebody = (await done(() => standing.audience(read))) !== undefined
   await done(() => refuseUnfinished(read, draft))
   await done(() => refuseUnwritten(read, draft))
   const { scheduled_at: given, local_zone: zone } = draft
-  if (zone !== null && given === null) refusals.push(withoutTime())
+  if (zone !== null && given === null) refuse(withoutTime())
   const now = deps.clock.now()
   const at = Math.max(given === null ? 0 : firstTime(given, zone), now)
   // Who sends it is checked when it is sent.
@@ -81,7 +90,7 @@ export async function lookAtDraft(
     if (billing !== undefined)
       await done(() => refuseCampaignMails(read, billing.with, counts.reachable, leavesAt))
   }
-  return { draft, refusals, counts, waits }
+  return { draft, counts, waits }
 }
 
 async function countedNow(

@@ -15,24 +15,23 @@ export interface CampaignStanding {
 
 /** What has to hold around a campaign that is sent, one check each; each look-up is by a key. */
 export const standingChecks = (
-  read: Read,
   { plans }: Pick<BroadcastDeps, 'plans'>,
   broadcast: Broadcast,
   { draft = false } = {},
 ) => {
   const { account_id: accountId, topic_id: topicId, from_header: from } = broadcast
   return {
-    billing: async () => {
+    billing: async (read: Read) => {
       const billing = await readBilling(read, plans, accountId)
       checkSending(billing, 'marketing')
       return billing
     },
-    sender: async () => await verifiedSender(read, accountId, from),
+    sender: async (read: Read) => await verifiedSender(read, accountId, from),
     // Nothing can be sent on an archived topic.
-    topic: async () => {
+    topic: async (read: Read) => {
       if (topicId !== null) await findTopic(read, accountId, topicId)
     },
-    audience: async () =>
+    audience: async (read: Read) =>
       await requireWhom(read, accountId, whomOf(broadcast), { mayBeEmpty: draft }),
   }
 }
@@ -47,11 +46,11 @@ export async function checkStanding(
   broadcast: Broadcast,
   options: { draft?: boolean } = {},
 ): Promise<CampaignStanding> {
-  const checks = standingChecks(tx, deps, broadcast, options)
-  const billing = await checks.billing()
-  const { domainId } = await checks.sender()
-  await checks.topic()
-  await checks.audience()
+  const checks = standingChecks(deps, broadcast, options)
+  const billing = await checks.billing(tx)
+  const { domainId } = await checks.sender(tx)
+  await checks.topic(tx)
+  await checks.audience(tx)
   return { billing, domainId }
 }
 

@@ -1,13 +1,21 @@
 // Issue 15, 6: what the dashboard needs of campaigns and the API lacked: PATCH of a draft, pause and resume.
 import t from 'tap'
 import { loadPlans, setMarketingPlan } from '../../src/billing/index.js'
-import { findBroadcast, pauseBroadcast, resumeBroadcast } from '../../src/broadcasts/index.js'
+import {
+  findBroadcast,
+  judgeDraft,
+  lookAtDraft,
+  pauseBroadcast,
+  resumeBroadcast,
+} from '../../src/broadcasts/index.js'
 import { systemClock } from '../../src/clock/index.js'
 import { startPosthorn } from '../support/posthorn.js'
+import { countStatements } from '../support/statements.js'
 
 const posthorn = await startPosthorn(t)
 const { call, store, accountId } = posthorn
-const plan = loadPlans('config/plans.toml').marketing.at(-1) ?? null
+const plans = loadPlans('config/plans.toml')
+const plan = plans.marketing.at(-1) ?? null
 await store.write((tx) => setMarketingPlan(tx, accountId, plan))
 const listNamed = async (name: string) =>
   (await call('POST', '/v1/contacts/lists', { body: { name } })).json.id
@@ -26,6 +34,22 @@ const htmlOf = async (id: string) => {
   const bodies = await store.read.selectFrom('bodies').selectAll().execute()
   return bodies.find((body) => body.id === body_id)?.html
 }
+
+t.test('a draft that is refused for what is cheap to ask counts nobody', async (t) => {
+  const id = await make({ draft: true })
+  // As if its domain had been deleted since.
+  const from = { from_header: 'News <a@nobody.test>' }
+  await store.write((tx) => tx.updateTable('broadcasts').set(from).where('id', '=', id).execute())
+  const statements = countStatements(t)
+  const judged = judgeDraft({ store, clock: systemClock, plans }, accountId, id)
+  await t.rejects(judged, /nobody\.test/)
+  t.same(
+    [...statements.keys()].filter((text) => /list_members/.test(text)),
+    [],
+  )
+  const looked = await lookAtDraft({ store, clock: systemClock, plans }, accountId, id)
+  t.match(looked, { refusals: [{ code: 'domain_not_verified' }], counts: { reachable: 1 } }, 'a page tells all')
+})
 
 t.test('a draft is changed in what is given, and the rest stays', async (t) => {
   const more = {

@@ -11,6 +11,7 @@ import { notice } from '../../src/notices/index.js'
 import { databaseFile } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { fakeMx } from '../support/fake-mx.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { directTo, type Posthorn, startPosthorn } from '../support/posthorn.js'
 import { openTestStore } from '../support/store.js'
 import { openPlace } from './place.js'
@@ -102,7 +103,7 @@ t.test('what is wrong is named with its fix, what burns first; status 1', async 
   t.match(JSON.parse((await status(posthorn, '--json')).stdout), { running: true, ok: false })
 })
 
-t.test('a database that somebody holds does not hold it up; it says so', async (t) => {
+t.test('a database that somebody holds does not hold it up; it says so', aboutSqlite, async (t) => {
   const posthorn = await startPosthorn(t)
   const other = new BetterSqlite3(databaseFile(posthorn.dataDir))
   t.teardown(() => other.close())

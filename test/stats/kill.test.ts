@@ -6,7 +6,7 @@ import { systemClock } from '../../src/clock/index.js'
 import { questionOf, readStats, rollUp } from '../../src/stats/index.js'
 import { makeTurns, openStore } from '../../src/store/index.js'
 import { initSandbox, type Serving, serve } from '../support/process.js'
-import { makeTempDir } from '../support/store.js'
+import { databaseIn, makeTempDir } from '../support/store.js'
 
 // On a machine that may have other work.
 t.setTimeout(300_000)
@@ -44,7 +44,12 @@ for (const point of ['figures', 'commit', 'committed']) {
     t.equal(await send(again), 200)
     await again.kill('SIGTERM')
 
-    const store = await openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 0 })
+    const store = await openStore({
+      ...(await databaseIn(dataDir)),
+      clock: systemClock,
+      turns: makeTurns(),
+      slot: 0,
+    })
     t.teardown(() => store.close())
     while (await rollUp(store)) {}
     const { length: mails } = await store.read.selectFrom('emails').select('id').execute()

@@ -6,7 +6,7 @@ import { openApplianceKey } from '../../src/config/index.js'
 import { makeTurns, openStore } from '../../src/store/index.js'
 import { makeTrackingTokens } from '../../src/tracking/index.js'
 import { initSandbox, serve } from '../support/process.js'
-import { makeTempDir } from '../support/store.js'
+import { databaseIn, makeTempDir } from '../support/store.js'
 
 // On a machine that may have other work.
 t.setTimeout(300_000)
@@ -44,7 +44,12 @@ t.test('a kill -9 takes at most the hits of the last second', async (t) => {
   for (let i = 0; i < 3; i++) await look()
   await posthorn.kill('SIGKILL')
 
-  const store = await openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 0 })
+  const store = await openStore({
+    ...(await databaseIn(dataDir)),
+    clock: systemClock,
+    turns: makeTurns(),
+    slot: 0,
+  })
   t.teardown(() => store.close())
   const row = await store.read
     .selectFrom('emails')

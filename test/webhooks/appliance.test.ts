@@ -8,7 +8,7 @@ import { contractOf } from '../support/contract.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { cliEntry, initSandbox, serve } from '../support/process.js'
 import { openReceiver } from '../support/receiver.js'
-import { makeTempDir } from '../support/store.js'
+import { databaseIn, makeTempDir } from '../support/store.js'
 
 t.setTimeout(300_000)
 
@@ -104,7 +104,12 @@ t.test('a kill -9 while thousands of webhooks are due loses none of them', async
     },
   })
   const { id: endpoint } = posthorn(dataDir, 'webhook', 'add', receiver.url)
-  const store = await openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 15 })
+  const store = await openStore({
+    ...(await databaseIn(dataDir)),
+    clock: systemClock,
+    turns: makeTurns(),
+    slot: 15,
+  })
   t.teardown(() => store.close())
   const ids = Array.from({ length: 3_000 }, () => store.ids.uuid())
   await store.write(async (tx) => {
