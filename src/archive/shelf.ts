@@ -14,7 +14,7 @@ import type { Renderer } from '../templates/index.js'
 // How many are kept: the campaigns that were asked for last, most of about 30 KiB, and more subjects.
 const maxKept = 64
 const maxKeptChars = 8 * 1024 * 1024
-const maxSubjects = 5_000
+const maxLines = 10_000
 // How many renderings of an account may wait. Strangers cause no more work than one rendering at a time.
 const mostWaiting = 20
 
@@ -27,8 +27,8 @@ export function makeShelf({
   renderer: () => Renderer | undefined
 }) {
   const kept = new Map<string, ForNobody>()
-  const subjects = new Map<string, string>()
-  const previews = new Map<string, string>()
+  // Subjects and preview texts, by their campaign and what they are made of.
+  const lines = new Map<string, string>()
   const inTurn = makeInTurn(mostWaiting, later)
   const rendererNow = () => {
     const now = renderer()
@@ -44,6 +44,19 @@ export function makeShelf({
       chars += html.length
       if (chars > maxKeptChars) kept.delete(version)
     }
+  }
+
+  async function line(
+    { id, account_id: accountId }: ArchivedCampaign,
+    liquid: string,
+    make: () => Promise<string>,
+  ): Promise<string> {
+    const key = `${id} ${liquid}`
+    const known = lines.get(key)
+    if (known !== undefined) return known
+    const made = await inTurn(accountId, make)
+    keepNewest(lines, key, made, maxLines)
+    return made
   }
 
   return {
@@ -63,28 +76,19 @@ export function makeShelf({
     },
 
     async subject(campaign: ArchivedCampaign): Promise<string> {
-      const key = `${campaign.id} ${campaign.subject}`
-      const known = subjects.get(key)
-      if (known !== undefined) return known
-      const made = await inTurn(campaign.account_id, () =>
+      return await line(campaign, `subject ${campaign.subject}`, () =>
         makeArchivedSubjects(rendererNow())(campaign),
       )
-      keepNewest(subjects, key, made, maxSubjects)
-      return made
     },
 
     /** Empty where there is none. */
     async preview(campaign: ArchivedCampaign): Promise<string> {
       if (!campaign.previewText) return ''
-      const key = `${campaign.id} ${campaign.previewText}`
-      const known = previews.get(key)
-      if (known !== undefined) return known
-      const made = await inTurn(
-        campaign.account_id,
+      return await line(
+        campaign,
+        `preview ${campaign.previewText}`,
         async () => (await makeArchivedPreviews(rendererNow())(campaign)) ?? '',
       )
-      keepNewest(previews, key, made, maxSubjects)
-      return made
     },
   }
 }

@@ -61,21 +61,22 @@ const columns = [
 
 const noMail = noneWithoutMail()
 
+const withOneRefused = {
+  skipped: 0,
+  invalid: 1,
+  refused,
+  suppressed: 0,
+  noMail,
+  unreadPhones: 0,
+  columns,
+}
+
 // An import is written while it arrives. When it breaks off, what is written stays, and the answer
 // says how much that is: the same file can be sent again.
 const importCutOff = {
   shape: 'ImportCutOff',
   fields: importCounts,
-  example: {
-    imported: 400,
-    skipped: 0,
-    invalid: 1,
-    refused,
-    suppressed: 0,
-    noMail,
-    unreadPhones: 0,
-    columns,
-  },
+  example: { imported: 400, ...withOneRefused },
 }
 
 export const importContacts = operation('POST /v1/contacts/:listId/import', {
@@ -159,13 +160,7 @@ export const importContacts = operation('POST /v1/contacts/:listId/import', {
           example: {
             max: 67_174_400,
             imported: 240_000,
-            skipped: 0,
-            invalid: 1,
-            refused,
-            suppressed: 0,
-            noMail,
-            unreadPhones: 0,
-            columns,
+            ...withOneRefused,
           },
         },
       ),
