@@ -7,7 +7,7 @@ import { loadPlans } from '../../../src/billing/index.js'
 import { systemClock as clock, pause } from '../../../src/clock/index.js'
 import { openApplianceKey } from '../../../src/config/index.js'
 import { createContactField } from '../../../src/contact-fields/index.js'
-import { addContact, createList } from '../../../src/contacts/index.js'
+import { addContact, createList, type ImportOrder } from '../../../src/contacts/index.js'
 import { addDomain, setTrackingHost, verifyDomain } from '../../../src/domains/index.js'
 import { createForm } from '../../../src/forms/index.js'
 import { addPicture, readPicture } from '../../../src/pictures/index.js'
@@ -161,7 +161,10 @@ async function fillImports({ store, accountId, dataDir }: World, listId: string)
   const task = { accountId, kind: 'import', state: 'draft', total: 31, startedBy: 'u' } as const
   const [draft, failed] = await store.write(async (tx) => {
     const begun = await createTask(tx, { ...task, detail: { ...file } }, clock.now())
-    const detail = { ...file, order: { listId } }
+    const columns = [{ use: 'email', name: 'email' }] as const
+    const mapping = { columns, hasHeader: true, encoding: 'utf-8', delimiter: ',' } as const
+    const order: ImportOrder = { listId, mapping, known: 'leave', agreed: long, trigger: false }
+    const detail = { ...file, order }
     const other = await createTask(tx, { ...task, detail }, clock.now())
     const result = {
       imported: 1_200_000,
