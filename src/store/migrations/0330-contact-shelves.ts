@@ -2,7 +2,7 @@ import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 
 const indexes = {
-  contacts_phone: ['phone', 'created_at'],
+  contacts_phone: ['phone', 'created_at', 'id'],
   contacts_name: ['name_key', 'id'],
   contacts_last_name: ['last_name_key', 'id'],
 } as const

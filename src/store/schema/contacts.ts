@@ -29,7 +29,7 @@ const contacts = table(
     indexes: {
       contacts_newest: ['account_id', 'id'],
       contacts_phone: {
-        on: ['account_id', 'shelf', 'phone', 'created_at'],
+        on: ['account_id', 'shelf', 'phone', 'created_at', 'id'],
         where: (row) => row('phone', 'is not', null),
       },
       contacts_name: {
