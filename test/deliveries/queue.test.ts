@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { clearPauses, pauseMarketing, pauseSending, suspend } from '../../src/billing/index.js'
+import { utcTime } from '../../src/clock/index.js'
 import {
   changeFitting,
   confirmRelayed,
@@ -114,7 +115,7 @@ t.test('an attempt under way is never taken from its thread', async (t) => {
   await rig.start()
   await rig.mx.waitUntil(() => rig.mx.unaccepted.length > 0)
   const { id } = await only(email)
-  const since = new Date(clock.now()).toISOString()
+  const since = utcTime(clock.now())
   t.match(await why(email), { gate: 'in-flight', says: `An attempt is under way since ${since}` })
   for (const change of ['hold', 'retry', 'giveUp'] as const) {
     t.same(await queue[change](id), { changed: 0, inFlight: 1 }, change)
