@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
 import { markChanged } from '../changes/index.js'
 import { addressKey } from '../mime/index.js'
-import { cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
+import { idsOf, prepared, preparedInsertAll, type Tx } from '../store/index.js'
 import { suppress, suppressReturned } from '../suppression/index.js'
 import {
   type Contact,
@@ -17,6 +16,7 @@ import type { RowContact } from './csv-row.js'
 import { cleanName, mergedMetadata, nameKeys } from './fields.js'
 import { addToCount, joinList } from './list.js'
 import { countNoMail, type NoMailCounts, noneWithoutMail } from './no-mail.js'
+import { shelfAfter } from './shelf.js'
 import { addToTotal, contactTotal } from './total.js'
 
 /** A row of a file, with the line on which it begins. */
@@ -72,7 +72,8 @@ export interface BatchCounts {
  */
 export async function addBatch(tx: Tx, batch: MemberBatch): Promise<BatchCounts> {
   const { accountId, listId, importId, newId, now } = batch
-  const { rows, full } = await belowCeiling(tx, batch)
+  const total = await contactTotal(tx, accountId)
+  const { rows, full } = await belowCeiling(tx, batch, total)
   const suppressed = await recordLeft(tx, batch, [...rows, ...batch.leavers])
   const counts: BatchCounts = {
     imported: 0,
@@ -93,20 +94,24 @@ export async function addBatch(tx: Tx, batch: MemberBatch): Promise<BatchCounts>
       twin.row = twinOf(twin.row, row, batch.known)
     }
   }
-  const json = JSON.stringify(
-    [...byAddress].map(([address, { id, row }]) => [id, address, ...cellsOf(row)]),
+  // In the order of the addresses' index, whose pages are then found one after another.
+  const people = [...byAddress].sort(([a], [b]) => (a < b ? -1 : 1))
+  const inserted = await insertContacts(
+    tx,
+    people.map(([address, { id, row }]) => ({
+      ...contactRow(id, address, row, { accountId, now }),
+      shelf: shelfAfter(total),
+    })),
   )
-  const inserted = await insertContacts(tx, { json, accountId, now })
   const fresh = new Set(inserted.map(({ id }) => id))
   const newcomers = [...byAddress].flatMap(([address, { id }]) => (fresh.has(id) ? [address] : []))
   await suppressReturned(tx, accountId, newcomers, now)
-  const members: unknown[] = []
   const others: string[] = []
-  for (const [address, { id, row }] of byAddress) {
-    if (fresh.has(id)) members.push([id, row.line])
-    else others.push(address)
-  }
-  await insertMembers(tx, { json: JSON.stringify(members), listId, importId, now })
+  const members = [...byAddress].flatMap(([address, { id, row }]) => {
+    if (!fresh.has(id)) others.push(address)
+    return fresh.has(id) ? [memberRow(id, row, batch)] : []
+  })
+  await insertMembers(tx, members)
   await addToTotal(tx, accountId, members.length)
   await addToCount(tx, listId, members.length, now)
   counts.imported += members.length
@@ -173,9 +178,9 @@ async function newsOf(
 }
 
 /** The rows before the first one that would exceed the ceiling. */
-async function belowCeiling(tx: Tx, batch: MemberBatch) {
-  const { accountId, ceiling, rows } = batch
-  const free = ceiling === null ? rows.length : ceiling - (await contactTotal(tx, accountId))
+async function belowCeiling(tx: Tx, batch: MemberBatch, total: number) {
+  const { ceiling, rows } = batch
+  const free = ceiling === null ? rows.length : ceiling - total
   const room = Math.max(0, free)
   if (rows.length <= room) return { rows, full: false }
   const addresses = rows.map(({ email }) => addressKey(email))
@@ -237,13 +242,34 @@ const gapsOf = (known: Contact, row: NewContact): NewContact => ({
     ),
 })
 
-/** A new contact in the form for `insertContacts`. */
-function cellsOf({ email, firstName, lastName, phone, metadata }: ImportedRow) {
+function contactRow(
+  id: string,
+  address: string,
+  { email, firstName, lastName, phone, metadata }: ImportedRow,
+  { accountId, now }: Pick<MemberBatch, 'accountId' | 'now'>,
+) {
   const [first, last] = [cleanName(firstName ?? ''), cleanName(lastName ?? '')]
   const { name_key, last_name_key } = nameKeys(first, last)
-  const fields = metadata === undefined ? null : JSON.stringify(metadata)
-  return [email, first, last, name_key, last_name_key, phone ?? null, fields]
+  return {
+    id,
+    account_id: accountId,
+    address,
+    email,
+    first_name: first,
+    last_name: last,
+    name_key,
+    last_name_key,
+    phone: phone ?? null,
+    metadata: metadata === undefined ? null : JSON.stringify(metadata),
+    created_at: now,
+  }
 }
+
+const memberRow = (
+  contactId: string,
+  { line }: ImportedRow,
+  { listId, importId, now }: MemberBatch,
+) => ({ list_id: listId, contact_id: contactId, added_at: now, import_id: importId, line })
 
 /** Which of these addresses the account knows, and which of them are on the list. */
 const knownAmong = (tx: Tx, { accountId, listId }: MemberBatch, addresses: readonly string[]) =>
@@ -268,64 +294,11 @@ const knownRows = prepared<
     .where('address', 'in', idsOf(keys, 'text')),
 )
 
-/** `json`: arrays of id, address and the cells. Answers with the ids of those that are new. */
-const insertContacts = prepared<{ json: string; accountId: string; now: number }, { id: string }>(
-  (db, { json, accountId, now }) =>
-    db
-      .insertInto('contacts')
-      .columns([
-        'id',
-        'address',
-        'email',
-        'first_name',
-        'last_name',
-        'name_key',
-        'last_name_key',
-        'phone',
-        'metadata',
-        'account_id',
-        'created_at',
-      ])
-      .expression((eb) =>
-        eb
-          .selectFrom(rowsOf(json))
-          .select([
-            cell(0, 'text').as('id'),
-            cell(1, 'text').as('address'),
-            cell(2, 'text').as('email'),
-            cell<string | null>(3, 'text').as('first_name'),
-            cell<string | null>(4, 'text').as('last_name'),
-            cell<string | null>(5, 'text').as('name_key'),
-            cell<string | null>(6, 'text').as('last_name_key'),
-            cell<string | null>(7, 'text').as('phone'),
-            cell<string | null>(8, 'text').as('metadata'),
-            eb.val(accountId).as('account_id'),
-            eb.val(now).as('created_at'),
-          ])
-          // Without it SQLite takes `on conflict` for a part of the join.
-          .where(sql<boolean>`true`),
-      )
-      .onConflict((conflict) => conflict.columns(['account_id', 'address']).doNothing())
-      .returning('id'),
+/** Answers with the ids of those that are new. */
+const insertContacts = preparedInsertAll<'contacts', { id: string }>('contacts', (insert) =>
+  insert
+    .onConflict((conflict) => conflict.columns(['account_id', 'address']).doNothing())
+    .returning('id'),
 )
 
-/** `json`: arrays of contact and line. */
-const insertMembers = prepared<
-  { json: string; listId: string; importId: number; now: number },
-  unknown
->((db, { json, listId, importId, now }) =>
-  db
-    .insertInto('list_members')
-    .columns(['list_id', 'contact_id', 'added_at', 'import_id', 'line'])
-    .expression((eb) =>
-      eb
-        .selectFrom(rowsOf(json))
-        .select([
-          eb.val(listId).as('list_id'),
-          cell(0, 'text').as('contact_id'),
-          eb.val(now).as('added_at'),
-          eb.val(importId).as('import_id'),
-          cell(1, 'integer').as('line'),
-        ]),
-    ),
-)
+const insertMembers = preparedInsertAll('list_members')

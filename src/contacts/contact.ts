@@ -14,7 +14,8 @@ import {
 import { suppressReturned } from '../suppression/index.js'
 import { cleanName, maxMetadataBytes, mergedMetadata, nameKeys } from './fields.js'
 import { type ContactDeps, joinList, requireList } from './list.js'
-import { addToTotal, refuseBeyond } from './total.js'
+import { shelfAfter } from './shelf.js'
+import { addToTotal, contactTotal, refuseBeyond } from './total.js'
 
 /** A person to whom an account writes. */
 export interface Contact {
@@ -128,7 +129,13 @@ export async function addContactIn(
     await refuseBeyond(tx, accountId, ceiling)
     await tx
       .insertInto('contacts')
-      .values({ id, account_id: accountId, ...emptyRow(email, now), ...changesOf(given, nobody) })
+      .values({
+        id,
+        account_id: accountId,
+        shelf: shelfAfter(await contactTotal(tx, accountId)),
+        ...emptyRow(email, now),
+        ...changesOf(given, nobody),
+      })
       .execute()
     await addToTotal(tx, accountId, 1)
     await suppressReturned(tx, accountId, [email], now)

@@ -2,7 +2,7 @@ import { type Plans, refuseBeyondCeiling } from '../billing/index.js'
 import { nextTurn } from '../bounded/index.js'
 import { type Clock, dayNumber } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
-import type { ContactListRow, Read, Store, Tx } from '../store/index.js'
+import { type ContactListRow, prepared, type Read, type Store, type Tx } from '../store/index.js'
 
 /** What every change of contacts needs. */
 export interface ContactDeps {
@@ -124,7 +124,7 @@ export async function listPage(
 
 /** Throws a 404 unless the account has it. */
 export async function requireList(read: Read, accountId: string, id: string): Promise<ContactList> {
-  const row = await listsOf(read, accountId).where('id', '=', id.toLowerCase()).executeTakeFirst()
+  const [row] = await listById(read, { accountId, id: id.toLowerCase() })
   if (row === undefined)
     throw new ApiError('not_found', 'The account has no contact list with this id')
   return toList(row)
@@ -162,23 +162,31 @@ export async function addToCount(
   now: number,
 ): Promise<void> {
   if (change === 0) return
-  await tx
-    .updateTable('contact_lists')
-    .set((eb) => ({ contact_count: eb('contact_count', '+', change) }))
-    .where('id', '=', listId)
-    .execute()
+  await addToMembers(tx, { listId, change })
   const [joined, gone] = [Math.max(0, change), Math.max(0, -change)]
-  await tx
+  await addToDay(tx, { list_id: listId, day: dayNumber(now), joined, gone })
+}
+
+const addToMembers = prepared<{ listId: string; change: number }, unknown>(
+  (db, { listId, change }) =>
+    db
+      .updateTable('contact_lists')
+      .set((eb) => ({ contact_count: eb('contact_count', '+', change) }))
+      .where('id', '=', listId),
+)
+
+const addToDay = prepared<{ list_id: string } & ListDay, unknown>((db, values) => {
+  const { list_id, day, joined, gone } = values
+  return db
     .insertInto('list_days')
-    .values({ list_id: listId, day: dayNumber(now), joined, gone })
+    .values({ list_id, day, joined, gone })
     .onConflict((conflict) =>
       conflict.columns(['list_id', 'day']).doUpdateSet((eb) => ({
-        joined: eb('list_days.joined', '+', joined),
-        gone: eb('list_days.gone', '+', gone),
+        joined: eb('list_days.joined', '+', eb.ref('excluded.joined')),
+        gone: eb('list_days.gone', '+', eb.ref('excluded.gone')),
       })),
     )
-    .execute()
-}
+})
 
 /** How many joined and left a list on a day. */
 export interface ListDay {
@@ -215,6 +223,10 @@ const listsOf = (read: Read, accountId: string) =>
     .selectAll()
     .where('account_id', '=', accountId)
     .where('deleted_at', 'is', null)
+
+const listById = prepared<{ accountId: string; id: string }, Selected>((db, { accountId, id }) =>
+  listsOf(db, accountId).where('id', '=', id),
+)
 
 /** A row as the other folders see it. */
 const toList = (row: Selected): ContactList => ({

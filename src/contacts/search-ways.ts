@@ -5,11 +5,14 @@ import { type Contact, contactsLedTo, contactsOf, toContact } from './contact.js
 import { nameKey, nameKeys } from './fields.js'
 import { type ContactSearch, reasonOf } from './filters.js'
 import { phoneBeginnings } from './phone.js'
+import { type ShelvedColumn, shelvesOf } from './shelf.js'
 
 /** How far a way of finding contacts is: the key of its order, and the id for contacts with the same key. */
 export interface FoundPlace {
   key: string
   id: string
+  /** For ways that go from shelf to shelf. */
+  shelf?: number | undefined
 }
 
 /** A contact, with its place in its way; undefined where the address there is no contact's. */
@@ -91,31 +94,43 @@ function byName(whose: Whose, column: 'name_key' | 'last_name_key', beginning: s
 const byPhone = (whose: Whose, beginning: string): ContactWay =>
   inOrderOf(whose, 'phone', beginning, ({ phone }) => phone?.startsWith(beginning) === true)
 
-/** Contacts in whom a column begins with this, in its order. */
+/** Contacts in whom a column begins with this, in its order on each shelf. */
 const inOrderOf = (
   { read, accountId }: Whose,
-  column: 'name_key' | 'last_name_key' | 'phone',
+  column: ShelvedColumn,
   beginning: string,
   fits: (contact: Contact) => boolean,
 ): ContactWay => ({
   fits,
   rows: async (after, limit) => {
     const of = `contacts.${column}` as const
-    const rows = await contactsOf(read, accountId)
-      .$if(after === undefined, (query) => query.where(of, '>=', beginning))
-      .where(of, '<', endOf(beginning))
-      .$if(after !== undefined, (query) =>
-        query.where(({ eb, refTuple, tuple }) =>
-          eb(refTuple(of, 'contacts.id'), '>', tuple(after?.key ?? '', after?.id ?? '')),
-        ),
-      )
+    const below = contactsOf(read, accountId).where(of, '<', endOf(beginning))
+    const shelves = await shelvesOf(read, accountId, column)
+    // The rest of the shelf on which the last page has ended.
+    const rest =
+      after === undefined
+        ? []
+        : await below
+            .where('contacts.shelf', '=', after.shelf ?? 0)
+            .where(({ eb, refTuple, tuple }) =>
+              eb(refTuple(of, 'contacts.id'), '>', tuple(after.key, after.id)),
+            )
+            .orderBy(of)
+            .orderBy('contacts.id')
+            .limit(limit)
+            .execute()
+    const further = shelves.filter((shelf) => shelf > (after?.shelf ?? -1))
+    const others = await below
+      .where('contacts.shelf', 'in', idsIn(further, 'integer'))
+      .where(of, '>=', beginning)
+      .orderBy('contacts.shelf')
       .orderBy(of)
       .orderBy('contacts.id')
-      .limit(limit)
+      .limit(limit - rest.length)
       .execute()
-    return rows.map((row) => ({
+    return [...rest, ...others].map((row) => ({
       contact: toContact(row),
-      after: { key: row[column] ?? '', id: row.id },
+      after: { key: row[column] ?? '', id: row.id, shelf: row.shelf },
     }))
   },
 })

@@ -75,13 +75,21 @@ const endingAt = (
   nextCursor:
     next === undefined
       ? null
-      : textCursorOf(JSON.stringify([next.way, next.after?.key, next.after?.id]), scope),
+      : textCursorOf(
+          JSON.stringify([next.way, next.after?.key, next.after?.id, next.after?.shelf]),
+          scope,
+        ),
 })
 
 /** Reads what `endingAt` has written; the cursor's tag says that nobody else has written it. */
 function placeIn(cursor: string, scope: string): Begin {
-  const [way, key, id] = JSON.parse(textInCursor(cursor, scope)) as [number, string, string]
-  return { way, after: { key, id } }
+  const [way, key, id, shelf] = JSON.parse(textInCursor(cursor, scope)) as [
+    number,
+    string,
+    string,
+    number | null,
+  ]
+  return { way, after: { key, id, shelf: shelf ?? undefined } }
 }
 
 /** The contacts on the wanted list and in the wanted state, with why they are not mailed. */

@@ -66,6 +66,7 @@ import { auditTarget } from './migrations/0296-audit-target.js'
 import { goneNames } from './migrations/0300-gone-names.js'
 import { refusedArrivals } from './migrations/0305-refused-arrivals.js'
 import { formAlarms } from './migrations/0325-form-alarms.js'
+import { contactShelves } from './migrations/0330-contact-shelves.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
 import { baseline, type SchemaState, sayUnreleased, whyNotBeside } from './schema-state.js'
@@ -148,6 +149,7 @@ const migrations: Record<string, Migration> = {
   '0300-gone-names': goneNames,
   '0305-refused-arrivals': refusedArrivals,
   '0325-form-alarms': formAlarms,
+  '0330-contact-shelves': contactShelves,
 }
 
 /**

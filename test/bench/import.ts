@@ -1,13 +1,14 @@
 /*
- * A CSV file of a million contacts, imported while the API takes mail:
- * `node dist/test/bench/import.js --rows 1000000 --sends 100`
- * Four columns in no order (email, firstName, lastName, phone); curl sends the file; single sends,
- * scheduled for tomorrow so that outbound is idle, go out at a fixed pace, each timed from when it
- * was due. To be held: 60 s, RSS growth under 100 MB, p99 of the sends under 50 ms, pages of the
- * list under 50 ms. Then another account imports the same file by the pages, with the sends beside it: at most 1.1 times as
- * long as by the API.
+ * A CSV file of a million contacts, imported by the API and by the pages, while the API takes mail:
+ * `node dist/test/bench/import.js --rows 1000000 --sends 100 --rounds 2 [--prof DIR]`
+ * Each import has an appliance and a data directory of its own, and the next round takes the ways in the other order:
+ * an import into a filled database takes longer, and so does the second one on a disk that still writes. Four columns
+ * in no order (email, firstName, lastName, phone); curl, or a browser that looks each second, sends the file; single
+ * sends, scheduled for tomorrow so that outbound is idle, go out at a fixed pace, each timed from when it was due. To be
+ * held: 60 s, by the pages at most 1.1 times as long as by the API, RSS growth under 100 MB, p99 of the sends under 50
+ * ms, pages of the list under 50 ms. With `--prof` the threads of the appliance leave their profiles there.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import {
   closeSync,
   mkdtempSync,
@@ -21,192 +22,196 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { createAccount } from '../../src/accounts/index.js'
-import { loadPlans, setMarketingPlan } from '../../src/billing/index.js'
 import { systemClock as clock, pause } from '../../src/clock/index.js'
 import { packageFile } from '../../src/config/index.js'
-import { makeTurns, openStore } from '../../src/store/index.js'
+import { createList } from '../../src/contacts/index.js'
+import type { Store } from '../../src/store/index.js'
 import { logIn } from '../support/log-in.js'
-import { cpuSeconds, launched, loadAverage, rsaSignatures } from './rig.js'
+import { openBeside } from './fill-list.js'
+import {
+  type Appliance,
+  cpuSeconds,
+  initDataDir,
+  loadAverage,
+  memoryMb,
+  quantile,
+  report,
+  rsaSignatures,
+  serveAppliance,
+} from './rig.js'
 
 const { values } = parseArgs({
   options: {
     rows: { type: 'string', default: '1000000' },
     sends: { type: 'string', default: '100' },
+    rounds: { type: 'string', default: '1' },
+    only: { type: 'string' },
+    prof: { type: 'string' },
   },
 })
 const rows = Number(values.rows)
 const sendsPerSecond = Number(values.sends)
-const port = 18_092
-const url = `http://127.0.0.1:${port}`
-const cli = fileURLToPath(new URL('../../../bin/posthorn', import.meta.url))
+
+/** Where a file is imported, and by whom. */
+interface Place extends Appliance {
+  dataDir: string
+  accountId: string
+  listId: string
+  store: Store
+}
+
+/** Imports the file; resolves with how many seconds that took, and what is told of it. */
+type Way = (place: Place, file: string) => Promise<{ seconds: number; told: string }>
+
+const byApi: Way = async ({ url, apiKey, listId }, file) => {
+  const began = performance.now()
+  const told = await upload(file, `${url}/v1/contacts/${listId}/import`, apiKey)
+  return { seconds: (performance.now() - began) / 1_000, told }
+}
+
+/** By a browser that looks each second. */
+const byPages: Way = async ({ url, dataDir, store, accountId, listId }, file) => {
+  const member = await logIn({ url, dataDir, store }, accountId, 'member')
+  const beganAt = clock.now()
+  const body = new FormData()
+  body.set('file', await openAsBlob(file), 'contacts.csv')
+  const { to } = await member.post(`/a/${accountId}/contacts/import`, body)
+  const uses = ['email', 'firstName', 'lastName', 'phone']
+  const mapped = Object.fromEntries(uses.map((use, at) => [`use-${at}`, use]))
+  const how = { list: listId, known: 'fill', agreed: 'At the till' }
+  const uploaded = (clock.now() - beganAt) / 1_000
+  await member.post(to, { header: 'yes', ...mapped, ...how })
+  for (let text = ''; !/class="chip \w+">(done|failed)</.test(text); ) {
+    await pause(clock, 1_000)
+    text = (await member.get(to)).text
+  }
+  // As the import itself notes it: the look of each second would add up to one to what is compared with the API.
+  const { ended_at, result } = await store.read
+    .selectFrom('tasks')
+    .select(['ended_at', 'result'])
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirstOrThrow()
+  const seconds = ((ended_at ?? Number.NaN) - beganAt) / 1_000
+  return { seconds, told: `the upload ${uploaded.toFixed(1)} s, ${result}` }
+}
+
+const ways: Record<string, Way> = { 'by the API': byApi, 'by the pages': byPages }
 const dir = mkdtempSync(join(tmpdir(), 'posthorn-import-'))
 
 try {
   const file = join(dir, 'contacts.csv')
   writeContacts(file)
-  const { apiKey } = init()
-  const { flags, env } = launched(cli)
-  const child = spawn(process.execPath, [...flags, cli, 'serve', '--data', join(dir, 'data')], {
-    env,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
-  try {
-    await answers(child)
-    await measure(file, apiKey, child.pid ?? 0)
-  } finally {
-    child.kill('SIGTERM')
-    await new Promise((resolve) => child.once('exit', resolve))
+  report([
+    ['rows, file', `${rows}, ${(statSync(file).size / 1e6).toFixed(0)} MB`],
+    ['RSA-2048 signatures/s of a core, load', `${rsaSignatures()}, ${loadAverage()}`],
+  ])
+  for (let round = 0; round < Number(values.rounds); round++) {
+    const names = Object.keys(ways).filter((name) => name.includes(values.only ?? ''))
+    if (round % 2 === 1) names.reverse()
+    const took = new Map<string, number>()
+    for (const name of names) took.set(name, await measure(name, file))
+    const ratio = (took.get('by the pages') ?? Number.NaN) / (took.get('by the API') ?? Number.NaN)
+    report([['by the pages to by the API', ratio.toFixed(2)]])
   }
 } finally {
   rmSync(dir, { recursive: true, force: true })
 }
 
-async function measure(file: string, apiKey: string, pid: number): Promise<void> {
-  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
-  const call = async (method: string, path: string, body?: object) => {
-    const response = await fetch(url + path, {
-      method,
-      headers,
-      body: body === undefined ? null : JSON.stringify(body),
-    })
-    const json = await response.json()
-    if (response.status >= 300) throw new Error(JSON.stringify(json))
-    return json as Record<string, string>
+/** One import into a fresh data directory. */
+async function measure(name: string, file: string): Promise<number> {
+  const dataDir = join(dir, 'data')
+  const { apiKey, accountId } = initDataDir(dataDir)
+  // No plan of ours lets an account hold so many contacts.
+  const plans = readFileSync(packageFile('config/plans.toml'), 'utf8')
+  const roomy = plans.replace(/^contacts = .+$/gm, `contacts = ${2 * rows}`)
+  writeFileSync(join(dataDir, 'plans.toml'), roomy)
+  const store = await openBeside(dataDir)
+  const { id: listId } = await createList({ store, clock }, accountId, 'Bench')
+  const prof = values.prof && ['--cpu-prof', `--cpu-prof-dir=${values.prof}`]
+  const appliance = await serveAppliance({
+    dataDir,
+    apiKey,
+    sinkPort: 9,
+    connections: 1,
+    nodeArgs: prof || [],
+  })
+  try {
+    return await timed(name, { ...appliance, dataDir, accountId, listId, store }, file)
+  } finally {
+    await appliance.stop()
+    await store.close()
+    rmSync(dataDir, { recursive: true, force: true })
   }
-  const { id } = await call('POST', '/v1/contacts/lists', { name: 'Bench' })
-  const send = () =>
-    call('POST', '/v1/emails/send', {
-      from: 'a@example.test',
-      to: 'r@d1.test',
-      subject: 'x',
-      html: '<p>x</p>',
-      scheduledAt: new Date(Date.now() + 86_400_000).toISOString(),
-    })
-  const until = performance.now() + 5_000
-  const alone = await paced(send, () => performance.now() < until)
-  line('RSA-2048 signatures/s of a core, load average', `${rsaSignatures()}, ${loadAverage()}`)
-  line('sends beside nothing, p50 / p99 / max', figures(alone))
+}
 
-  const before = rssMb(pid)
+async function timed(name: string, place: Place, file: string): Promise<number> {
+  const { pid, url, apiKey, listId } = place
+  const until = performance.now() + 5_000
+  const alone = await paced(place, () => performance.now() < until)
+  const before = memoryMb(pid, 'VmRSS')
   let peak = before
   const watch = setInterval(() => {
-    peak = Math.max(peak, rssMb(pid))
+    peak = Math.max(peak, memoryMb(pid, 'VmRSS'))
   }, 200)
   const cpu = cpuSeconds(pid)
-  const began = performance.now()
   let importing = true
-  const during = paced(send, () => importing)
-  const answer = await upload(file, `${url}/v1/contacts/${id}/import`, apiKey)
-  const seconds = (performance.now() - began) / 1_000
+  const during = paced(place, () => importing)
+  const { seconds, told } = await (ways[name] ?? byApi)(place, file)
   importing = false
   clearInterval(watch)
-  line(
-    `import of ${rows} rows, ${(statSync(file).size / 1e6).toFixed(0)} MB`,
-    `${seconds.toFixed(1)} s ${answer}`,
-  )
-  line(
-    'processor time of the appliance, us a row',
-    ((1e6 * (cpuSeconds(pid) - cpu)) / rows).toFixed(1),
-  )
-  line('sends meanwhile, p50 / p99 / max', figures(await during))
-  line(
-    'RSS before, peak, growth',
-    [before, peak, peak - before].map((mb) => `${mb.toFixed(0)} MB`).join(', '),
-  )
-  await measurePage(file, seconds, { send, pid })
+  const us = (1e6 * (cpuSeconds(pid) - cpu)) / rows
+  const meanwhile = await during
   const pages: number[] = []
   for (let cursor = '', n = 0; n < 100; n++) {
     const start = performance.now()
-    const page = await call('GET', `/v1/contacts/${id}?limit=100${cursor && `&cursor=${cursor}`}`)
+    const from = `${url}/v1/contacts/${listId}?limit=100${cursor && `&cursor=${cursor}`}`
+    const answer = await fetch(from, { headers: { authorization: `Bearer ${apiKey}` } })
+    cursor = ((await answer.json()) as { nextCursor: string | null }).nextCursor ?? ''
     pages.push(performance.now() - start)
-    cursor = page.nextCursor ?? ''
   }
-  line('pages of 100 contacts, p50 / p99 / max', figures(pages))
-  const start = performance.now()
-  await call('GET', '/v1/contacts/lists')
-  line('the lists with their counts', `${(performance.now() - start).toFixed(1)} ms`)
+  report([
+    [name, `${seconds.toFixed(1)} s; ${told}`],
+    ['  processor time of the appliance, a row', `${us.toFixed(1)} µs`],
+    ['  sends beside nothing, p50 / p99 / max', figures(alone)],
+    ['  sends meanwhile', figures(meanwhile)],
+    [
+      '  RSS before, peak, growth',
+      [before, peak, peak - before].map((mb) => `${mb.toFixed(0)} MB`).join(', '),
+    ],
+    ['  pages of 100 contacts', figures(pages)],
+    ['  load average', loadAverage()],
+  ])
+  return seconds
 }
 
-/** The same file by the pages of another account, as a browser that looks each second. */
-async function measurePage(
-  file: string,
-  byApi: number,
-  { send, pid }: { send: () => Promise<unknown>; pid: number },
-): Promise<void> {
-  const dataDir = join(dir, 'data')
-  const store = await openStore({ dataDir, clock, turns: makeTurns(), slot: 15 })
-  try {
-    const { id: accountId } = await createAccount({ store, clock }, 'Pages')
-    const [plan = null] = loadPlans(join(dataDir, 'plans.toml')).marketing.slice(-1)
-    await store.write((tx) => setMarketingPlan(tx, accountId, plan))
-    const member = await logIn({ url, dataDir, store }, accountId, 'member')
-    const cpu = cpuSeconds(pid)
-    let importing = true
-    const during = paced(send, () => importing)
-    const beganAt = clock.now()
-    const body = new FormData()
-    body.set('file', await openAsBlob(file), 'contacts.csv')
-    const { to } = await member.post(`/a/${accountId}/contacts/import`, body)
-    const uses = ['email', 'firstName', 'lastName', 'phone']
-    const mapped = Object.fromEntries(uses.map((use, at) => [`use-${at}`, use]))
-    const how = { list: '', newList: 'Readers', known: 'fill', agreed: 'At the till' }
-    const uploaded = (clock.now() - beganAt) / 1_000
-    await member.post(to, { header: 'yes', ...mapped, ...how })
-    for (let text = ''; !/class="chip \w+">(done|failed)</.test(text); ) {
-      await pause(clock, 1_000)
-      text = (await member.get(to)).text
-    }
-    importing = false
-    // As the import itself notes it: the look of each second would add up to one to what is compared with the API.
-    const { ended_at } = await store.read
-      .selectFrom('tasks')
-      .select('ended_at')
-      .orderBy('id', 'desc')
-      .limit(1)
-      .executeTakeFirstOrThrow()
-    const seconds = ((ended_at ?? Number.NaN) - beganAt) / 1_000
-    line(
-      'the same by the pages, of it the upload; to the API’s',
-      `${seconds.toFixed(1)} s, ${uploaded.toFixed(1)} s; ${(seconds / byApi).toFixed(2)}`,
-    )
-    const us = (1e6 * (cpuSeconds(pid) - cpu)) / rows
-    line('processor time of the appliance, us a row', us.toFixed(1))
-    line('sends meanwhile, p50 / p99 / max', figures(await during))
-  } finally {
-    await store.close()
+/** Sends at a fixed pace while `on`, whatever the answers do. */
+async function paced({ post }: Appliance, on: () => boolean) {
+  const mail = {
+    from: 'a@example.test',
+    to: 'r@d1.test',
+    subject: 'x',
+    html: '<p>x</p>',
+    scheduledAt: new Date(clock.now() + 86_400_000).toISOString(),
   }
-}
-
-/** Calls at a fixed pace while `on`, whatever the answers do. */
-async function paced(call: () => Promise<unknown>, on: () => boolean) {
   const took: number[] = []
   const pending: Promise<unknown>[] = []
   const began = performance.now()
   for (let n = 0; on(); n++) {
     const due = began + (n * 1_000) / sendsPerSecond
     const wait = due - performance.now()
-    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
-    pending.push(call().then(() => took.push(performance.now() - due)))
+    if (wait > 0) await pause(clock, wait)
+    pending.push(post('/v1/emails/send', mail).then(() => took.push(performance.now() - due)))
   }
   await Promise.all(pending)
   return took
 }
 
 function upload(file: string, to: string, apiKey: string): Promise<string> {
-  const child = spawn('curl', [
-    '-sS',
-    '-H',
-    `Authorization: Bearer ${apiKey}`,
-    // No wait for a 100 that does not come.
-    '-H',
-    'Expect:',
-    '-F',
-    `file=@${file};type=text/csv`,
-    to,
-  ])
+  // No wait for a 100 that does not come.
+  const headers = ['-H', `Authorization: Bearer ${apiKey}`, '-H', 'Expect:']
+  const child = spawn('curl', ['-sS', ...headers, '-F', `file=@${file};type=text/csv`, to])
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk.toString()
@@ -229,51 +234,5 @@ function writeContacts(file: string): void {
   closeSync(fd)
 }
 
-function init(): { apiKey: string } {
-  const data = join(dir, 'data')
-  const args = [cli, 'init', '--sandbox', '--json', '--data', data]
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
-  if (status !== 0) throw new Error(stderr)
-  writeFileSync(
-    join(data, 'posthorn.toml'),
-    `[http.private]\nport = ${port}\n[http.public]\nport = ${port + 1}\nhost = "127.0.0.1"\n` +
-      '[http.rate_limit]\nrequests = 0\n[log]\nlevel = "warn"\n[outbound]\nroute = "direct"\nhelo_name = "bench.test"\n[inbound]\nenabled = false\n',
-  )
-  // No plan of ours lets an account hold so many contacts.
-  const plans = readFileSync(packageFile('config/plans.toml'), 'utf8')
-  writeFileSync(
-    join(data, 'plans.toml'),
-    plans.replace(/^contacts = .+$/gm, `contacts = ${2 * rows}`),
-  )
-  return JSON.parse(stdout) as { apiKey: string }
-}
-
-async function answers(child: ChildProcess): Promise<void> {
-  for (let i = 0; i < 600; i++) {
-    if (child.exitCode !== null) throw new Error('The server ended')
-    if (
-      await fetch(url).then(
-        () => true,
-        () => false,
-      )
-    )
-      return
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  throw new Error('The server does not start')
-}
-
-function rssMb(pid: number): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024
-}
-
-function figures(took: number[]): string {
-  took.sort((a, b) => a - b)
-  const at = (share: number) =>
-    took[Math.min(took.length - 1, Math.floor(took.length * share))] ?? 0
-  return `${[at(0.5), at(0.99), at(1)].map((ms) => ms.toFixed(1)).join(' / ')} ms of ${took.length}`
-}
-
-function line(name: string, value: string): void {
-  console.log(`${name.padEnd(48)} ${value}`)
-}
+const figures = (took: readonly number[]): string =>
+  `${[0.5, 0.99, 1].map((share) => quantile(took, share).toFixed(1)).join(' / ')} ms of ${took.length}`

@@ -9,6 +9,7 @@ import {
   changeContact,
   contactsAmong,
   createList,
+  findByPhone,
   findContacts,
   listsOfContacts,
   requireContact,
@@ -159,6 +160,35 @@ t.test('pages by keys have everybody once, also those of the same name', async (
     ({ id }) => id,
   )
   t.match((await listsOfContacts(store.read, [first])).get(first), [{ name: 'Readers' }])
+})
+
+t.test('on whichever shelves they are, all are found once', async (t) => {
+  const { add, pages, store, account } = await open(t)
+  const emails: string[] = []
+  // So many contacts decide on which shelf the next one is put.
+  for (const [n, contacts] of [4_000, 4_096, 4_097, 30_000, 100].entries()) {
+    const names = { firstName: 'Ann', lastName: `Obi ${9 - n}` }
+    emails.push((await add(`p${n}@x.test`, { ...names, phone: '+2348031234567' })).email)
+    await store.write((tx) =>
+      tx
+        .updateTable('contact_totals')
+        .set({ contacts })
+        .where('account_id', '=', account)
+        .execute(),
+    )
+  }
+  const shelves = await store.read.selectFrom('contacts').select('shelf').orderBy('id').execute()
+  t.same(
+    shelves.map(({ shelf }) => shelf),
+    [0, 0, 1, 1, 7],
+  )
+  for (const q of ['ann', 'ann obi', 'obi', '0803']) {
+    for (const limit of [1, 2, 3, 100]) {
+      t.same((await pages({ q }, limit)).flat().sort(), emails, `${q}, ${limit} a page`)
+    }
+  }
+  await add('last@x.test', { phone: '+2348031234567' })
+  t.match(await findByPhone(store.read, account, '08031234567', 'NG'), { email: 'last@x.test' })
 })
 
 t.test('where few fit a page ends early, and the next one goes on', async (t) => {

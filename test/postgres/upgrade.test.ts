@@ -31,6 +31,10 @@ const undo = `
   alter table automation_backfills drop column is_segment;
   alter table broadcast_people drop column why_left, drop column provider;
   alter table queue drop column node;
+  alter table contacts drop column shelf;
+  create index contacts_phone on contacts (account_id, phone, created_at) where phone is not null;
+  create index contacts_name on contacts (account_id, name_key, id) where name_key is not null;
+  create index contacts_last_name on contacts (account_id, last_name_key, id) where last_name_key is not null;
   create index queue_stream on queue (lane, class, account_id, due_at, id);
   alter table inbound_spool drop column node;
   alter table tasks drop column node;

@@ -51,6 +51,7 @@ async function open(t: Test) {
           metadata: null,
           created_at: clock.now(),
           changed_at: null,
+          shelf: 0,
         }),
       )
       for (let at = 0; at < rows.length; at += 500) {

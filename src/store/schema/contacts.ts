@@ -21,28 +21,33 @@ const contacts = table(
     created_at: integer(),
     /** When others last changed the fields by a request, a page, a command or an import; null: never. */
     changed_at: integer().orNull(),
+    /** In which part of the indexes of names and numbers it is found (`contacts/shelf.ts`), from 0 on. */
+    shelf: integer().default(0),
   },
   {
     unique: [['account_id', 'address']],
     indexes: {
       contacts_newest: ['account_id', 'id'],
       contacts_phone: {
-        on: ['account_id', 'phone', 'created_at'],
+        on: ['account_id', 'shelf', 'phone', 'created_at', 'id'],
         where: (row) => row('phone', 'is not', null),
       },
       contacts_name: {
-        on: ['account_id', 'name_key', 'id'],
+        on: ['account_id', 'shelf', 'name_key', 'id'],
         where: (row) => row('name_key', 'is not', null),
       },
       contacts_last_name: {
-        on: ['account_id', 'last_name_key', 'id'],
+        on: ['account_id', 'shelf', 'last_name_key', 'id'],
         where: (row) => row('last_name_key', 'is not', null),
       },
     },
   },
 )
 
-export interface ContactRow extends RowOf<typeof contacts> {}
+/** A contact as it is read: with the value of the column that an insert need not name. */
+export interface ContactRow extends Omit<RowOf<typeof contacts>, 'shelf'> {
+  shelf: number
+}
 
 const contactLists = table(
   'contact_lists',
