@@ -26,6 +26,7 @@ export interface Machine {
 export async function makeMachines(t: Test, names: readonly string[]): Promise<Machine[]> {
   const dir = makeTempDir(t)
   execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', dir])
+  t.teardown(() => execFileSync('umount', ['--lazy', dir]))
   ip('link', 'set', 'lo', 'up')
   ip('link', 'add', 'lan', 'type', 'bridge')
   ip('link', 'set', 'lan', 'up')
