@@ -80,7 +80,7 @@ export async function judgeAll(
   const rules = judged.map(({ rule }) => rule)
   const people = await loadFacts(read, accountId, contacts, { rules, now })
   const ids = [...contacts.map(({ id }) => id), ...gone]
-  await readMembers(read, judged, ids, { isAll: written.filledUpTo === undefined })
+  await readMembers(read, judged, ids)
   const due = people.flatMap((facts) => judge(facts, judged))
   for (const contactId of gone) {
     for (const { segment, members, moves } of judged) {
@@ -129,23 +129,16 @@ async function judgedBy(read: Read, accountId: string, segments: readonly Segmen
   })
 }
 
-/** Which of some contacts are in which segments; `isAll`: these are all segments of the account. */
+/** Which of some contacts are in which segments. */
 async function readMembers(
   read: Read,
   judged: readonly Judged[],
   contactIds: readonly string[],
-  { isAll }: { isAll: boolean },
 ): Promise<void> {
-  const ids = JSON.stringify(contactIds)
-  if (!isAll) {
-    for (const { segment, members } of judged) {
-      const rows = await membersAmong(read, { segmentId: segment.id, ids })
-      for (const { contact_id, why } of rows) members.set(contact_id, why)
-    }
-    return
-  }
   const bySegment = new Map(judged.map((one) => [one.segment.id, one.members]))
-  for (const { segment_id, contact_id, why } of await membershipsOf(read, { ids })) {
+  const segments = JSON.stringify([...bySegment.keys()])
+  const rows = await membersAmong(read, { segments, contacts: JSON.stringify(contactIds) })
+  for (const { segment_id, contact_id, why } of rows) {
     bySegment.get(segment_id)?.set(contact_id, why)
   }
 }
@@ -170,23 +163,12 @@ function judge(facts: PersonFacts, judged: readonly Judged[]): Due[] {
 }
 
 const membersAmong = prepared<
-  { segmentId: string; ids: string },
-  { contact_id: string; why: SuppressionReason | null }
->((db, { segmentId, ids }) =>
-  db
-    .selectFrom('segment_members')
-    .select(['contact_id', 'why'])
-    .where('segment_id', '=', segmentId)
-    .where('contact_id', 'in', idsOf(ids, 'text')),
-)
-
-/** Searches by contact, a few rows each: searching by segment would need a search of each segment for each contact. */
-const membershipsOf = prepared<
-  { ids: string },
+  { segments: string; contacts: string },
   { segment_id: string; contact_id: string; why: SuppressionReason | null }
->((db, { ids }) =>
+>((db, { segments, contacts }) =>
   db
     .selectFrom('segment_members')
     .select(['segment_id', 'contact_id', 'why'])
-    .where('contact_id', 'in', idsOf(ids, 'text')),
+    .where('segment_id', 'in', idsOf(segments, 'text'))
+    .where('contact_id', 'in', idsOf(contacts, 'text')),
 )
