@@ -161,23 +161,29 @@ export const addMails = preparedInsertAll('handed_in', (insert) =>
 
 const usualMs = 14 * 24 * hourMs
 
-/** How many mails an hour of the account has on average, of those hours of the 14 days before that had any. */
-export async function usualHour(read: Read, accountId: string, hour: number): Promise<number> {
-  const [row] = await hoursBefore(read, { accountId, since: hour - usualMs, hour })
-  return row === undefined || row.hours === 0 ? 0 : Math.round(Number(row.mails) / row.hours)
+/**
+ * How many mails an hour of the account has on average, of those hours of the 14 days before that had any; `isLeftOut`: an
+ * hour that says nothing about what is usual.
+ */
+export async function usualHour(
+  read: Read,
+  { accountId, hour }: { accountId: string; hour: number },
+  isLeftOut: (from: number, to: number) => boolean,
+): Promise<number> {
+  const rows = await hoursBefore(read, { accountId, since: hour - usualMs, hour })
+  const hours = rows.filter(({ at }) => !isLeftOut(at, at + hourMs))
+  const sum = hours.reduce((all, { mails }) => all + mails, 0)
+  return hours.length === 0 ? 0 : Math.round(sum / hours.length)
 }
 
 /** By the primary key, 336 rows at most. */
 const hoursBefore = prepared<
   { accountId: string; since: number; hour: number },
-  { hours: number; mails: number }
+  { at: number; mails: number }
 >((db, { accountId, since, hour }) =>
   db
     .selectFrom('handed_in')
-    .select(({ fn }) => [
-      fn.countAll<number>().as('hours'),
-      fn.coalesce(fn.sum<number>('mails'), sql.lit(0)).as('mails'),
-    ])
+    .select(['at', 'mails'])
     .where('holder', '=', accountId)
     .where('span', '=', sql.lit(hourMs))
     .where('at', '>=', since)

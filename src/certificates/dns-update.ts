@@ -1,4 +1,3 @@
-import { isIP } from 'node:net'
 import { updateKeyOf, updateServerOf } from '../config/index.js'
 import { hostAddresses, type Resolver, type TxtChange, updateZone, zoneAt } from '../dns/index.js'
 import { messageOf } from '../errors/index.js'
@@ -47,7 +46,7 @@ async function updateAt(
   const key = updateKeyOf(config.tls)
   if (key === undefined) throw new Error('tls.dns_server is not set')
   const { host, port } = updateServerOf(config.tls)
-  const found = isIP(host) === 0 ? await hostAddresses(resolver, host) : { addresses: [host] }
+  const found = await hostAddresses(resolver, host)
   if ('failed' in found) throw new Error(found.failed)
   let failure: unknown
   for (const address of found.addresses) {

@@ -31,7 +31,8 @@ export async function exchange(
   const { protocol, hostname, port, pathname, search, host } = new URL(asked.url)
   // RFC 8555 §6.1: only HTTPS; the URLs come from the directory.
   if (protocol !== 'https:') throw new Error(`${asked.url.slice(0, 200)} is not an https URL`)
-  const found = await hostAddresses(resolver, hostname)
+  const name = hostname.replace(/^\[|\]$/g, '')
+  const found = await hostAddresses(resolver, name)
   if ('failed' in found) throw new Error(found.failed)
   return await new Promise((resolve, reject) => {
     const fail = (cause: string) => end(() => reject(new Error(`${host}: ${cause}`)))
@@ -46,7 +47,7 @@ export async function exchange(
     const request = httpsRequest(
       {
         method: asked.method,
-        hostname,
+        hostname: name,
         port: port || 443,
         path: `${pathname}${search}`,
         lookup: pinned(found.addresses),

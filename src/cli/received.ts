@@ -113,7 +113,7 @@ async function show({ store: { read }, account }: CommandDeps, id: string) {
         ...(forward === null
           ? {}
           : {
-              Forwarded: `to ${forward.to}: ${forward.status ?? 'not yet'} ${forward.detail ?? ''}`,
+              Forwarded: `to ${forward.to}: ${[forward.status ?? 'not yet', forward.detail ?? []].flat().join(': ')}`,
             }),
         ...Object.fromEntries(
           mail.attachments.map((one) => [

@@ -1,5 +1,5 @@
 import { counted } from '../amounts/index.js'
-import { isoTime } from '../clock/index.js'
+import { utcTime } from '../clock/index.js'
 import { queueClass, type Read } from '../store/index.js'
 import { type StreamKey, stopOf } from './due-rows.js'
 import {
@@ -71,7 +71,7 @@ export function explainWaiting(
   const { dueAt, lastReply, held } = delivery
   if (held !== null) return { gate: 'held', says: `Held: ${held.reason}`, until: null }
   if (delivery.lease !== null && dueAt > now) {
-    const since = isoTime(dueAt - leaseMs)
+    const since = utcTime(dueAt - leaseMs)
     return { gate: 'in-flight', says: `An attempt is under way since ${since}`, until: null }
   }
   if (dueAt > now && delivery.attempts === 0) {

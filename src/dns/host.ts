@@ -1,11 +1,14 @@
-import { isIPv6, type LookupFunction } from 'node:net'
+import { isIP, isIPv6, type LookupFunction } from 'node:net'
 import type { Resolver } from './resolver.js'
 
-/** All addresses of a host, or why there are none. Whether to connect to them must still be judged. */
+/** All addresses of a host, or why there are none; an address is its own. Whether to connect to them must still be judged. */
 export async function hostAddresses(
-  resolver: Resolver,
+  resolver: Pick<Resolver, 'a' | 'aaaa'>,
   host: string,
 ): Promise<{ addresses: string[] } | { failed: string }> {
+  if (isIP(host) !== 0) return { addresses: [host] }
+  // RFC 6761 §6.3: this machine, whatever the DNS says.
+  if (/(^|\.)localhost$/.test(host)) return { addresses: ['127.0.0.1', '::1'] }
   const answers = await Promise.all([resolver.a(host), resolver.aaaa(host)])
   const addresses = answers.flatMap((answer) => (answer.kind === 'records' ? answer.records : []))
   if (addresses.length > 0) return { addresses }

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { counted } from '../amounts/index.js'
 import { listCertificates, urgencyOf } from '../certificates/index.js'
-import { type Clock, dayMs, isoTime } from '../clock/index.js'
+import { type Clock, dayMs, utcTime } from '../clock/index.js'
 import { certificatePaths, listenOf, nameBesideOthers } from '../config/index.js'
 import { messageOf } from '../errors/index.js'
 import { holds } from '../nodes/index.js'
@@ -87,7 +87,7 @@ async function renewals(deps: Deps & { store: Store }, now: number): Promise<Rai
     const left =
       endsAt === null
         ? 'There is none yet'
-        : `The one that is there ${endsAt <= now ? 'ended' : 'ends'} at ${isoTime(endsAt)}`
+        : `The one that is there ${endsAt <= now ? 'ended' : 'ends'} at ${utcTime(endsAt)}`
     return [
       {
         kind: 'certificate',
@@ -133,7 +133,7 @@ function wordsOf(
       ...of,
       severity: step === last ? 'burning' : 'daily',
       stage: `${step}`,
-      text: [`The certificate of ${where} ${when}`, `Its last moment: ${isoTime(validTo)}`],
+      text: [`The certificate of ${where} ${when}`, `Its last moment: ${utcTime(validTo)}`],
     },
   ]
 }

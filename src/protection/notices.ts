@@ -1,5 +1,5 @@
 import type { PauseReason } from '../billing/index.js'
-import { type Clock, dayMs, isoTime } from '../clock/index.js'
+import { type Clock, dayMs, utcTime } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { type NoticeKind, notice, oneLine, type Raised, settled } from '../notices/index.js'
 import { eachApart, type Store } from '../store/index.js'
@@ -87,7 +87,7 @@ function noticeOf(
     headline,
     consequence,
     `Account: ${accountId}`,
-    `When: ${isoTime(at)}`,
+    `When: ${utcTime(at)}`,
     `By: ${who}${note === null ? '' : `: ${note}`}`,
     `Counted: recipients of the last ${Number(days.toFixed(1))} days, since the last clearing`,
     `Bounces: ${of(totals.bounces, totals.recipients)}`,

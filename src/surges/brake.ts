@@ -129,7 +129,16 @@ async function seenOf(
 ): Promise<SeenOfHour> {
   const known = remembered.get(accountId)
   if (known?.hour === hour) return known
-  const usual = await usualHour(tx, accountId, hour)
+  // What was given up was never wanted: with it, each flood of a thief would make room for a larger one.
+  const ofThief = await tx
+    .selectFrom('surges')
+    .select(['began_at', 'decided_at'])
+    .where('account_id', '=', accountId)
+    .where('decision', '=', 'failed')
+    .execute()
+  const usual = await usualHour(tx, { accountId, hour }, (from, to) =>
+    ofThief.some(({ began_at, decided_at }) => began_at < to && from <= (decided_at ?? to)),
+  )
   const seen = { hour, usual, counted: 0, fresh: undefined }
   keepNewest(remembered, accountId, seen, mostRemembered)
   return seen

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Clock, isoTime } from '../clock/index.js'
+import { type Clock, utcTime } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { notice, oneLine } from '../notices/index.js'
 import { ownerAddresses } from '../people/index.js'
@@ -73,7 +73,7 @@ function linesOf(surge: Surge): string[] {
   const shown = (count: number) => count.toLocaleString('en-GB')
   return [
     `"${oneLine(surge.accountName, 100)}" hands in far more mail to new recipients than usual; the rest is held`,
-    `${shown(mails)} mails within the hour of ${isoTime(beganAt)}, usually ${shown(usual)}; more than ${shown(most)} of them to people whom it never mailed.`,
+    `${shown(mails)} mails within the hour of ${utcTime(beganAt)}, usually ${shown(usual)}; more than ${shown(most)} of them to people whom it never mailed.`,
     'Mail to whom it has mailed before goes on. What is held waits until somebody decides.',
     `Account: ${surge.accountId}`,
     ...sources.map(

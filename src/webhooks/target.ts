@@ -119,9 +119,6 @@ const isNetwork = (item: string) => isIP(item.split('/')[0] ?? '') !== 0
 
 /** All addresses of a host. Rejects when the DNS knows none or does not answer. */
 async function addressesOf(resolver: Resolver, host: string): Promise<string[]> {
-  if (isIP(host) !== 0) return [host]
-  // RFC 6761 §6.3: this machine, whatever the DNS says.
-  if (/(^|\.)localhost$/.test(host)) return ['127.0.0.1', '::1']
   const found = await hostAddresses(resolver, host)
   // The same error as from Node's own look-up.
   if ('failed' in found) throw Object.assign(new Error(found.failed), { code: 'ENOTFOUND' })

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { clearPauses, pauseMarketing, pauseSending, suspend } from '../../src/billing/index.js'
+import { utcTime } from '../../src/clock/index.js'
 import {
   changeFitting,
   confirmRelayed,
@@ -23,6 +24,7 @@ import {
 import { makeLandEvents, readTimeline } from '../../src/events/index.js'
 import { firstSerialAt } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
+import { copiedMail } from '../support/copied-mail.js'
 import { type OutboundRig, outboundRig, type RigOptions } from '../support/outbound.js'
 import { poison } from '../support/poison.js'
 import { turnsDuring } from '../support/turns.js'
@@ -114,7 +116,7 @@ t.test('an attempt under way is never taken from its thread', async (t) => {
   await rig.start()
   await rig.mx.waitUntil(() => rig.mx.unaccepted.length > 0)
   const { id } = await only(email)
-  const since = new Date(clock.now()).toISOString()
+  const since = utcTime(clock.now())
   t.match(await why(email), { gate: 'in-flight', says: `An attempt is under way since ${since}` })
   for (const change of ['hold', 'retry', 'giveUp'] as const) {
     t.same(await queue[change](id), { changed: 0, inFlight: 1 }, change)
@@ -457,9 +459,7 @@ t.test("a campaign's mails are looked for some at a time among those of others",
   const clock = { now: () => Date.now(), after: (_: number, wake: () => void) => instantly(wake) }
   await rig.send({ to: 'a@one.test' })
   await store.write(async (tx) => {
-    const found = await tx.selectFrom('emails').selectAll().executeTakeFirstOrThrow()
-    // PostgreSQL's number of it, which a new one gets by itself.
-    const { number: _, ...email } = found as typeof found & { number?: number }
+    const email = await copiedMail(tx)
     const row = await tx.selectFrom('queue').selectAll().executeTakeFirstOrThrow()
     for (const id of ['theirs', 'ours']) {
       await tx

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isPublicAddress, parseCidrs } from '../../src/dns/index.js'
+import { hostAddresses, isPublicAddress, parseCidrs } from '../../src/dns/index.js'
 
 const publicAddresses = [
   '8.8.8.8',
@@ -89,4 +89,12 @@ t.test('a network that cannot be read is named', async (t) => {
     t.throws(() => parseCidrs([text]), new RegExp(`'${text}' is not a network`), text)
   }
   t.equal(parseCidrs(['10.0.0.0/8', '::1', '2001:db8::/32']).length, 3)
+})
+
+t.test('a host that is an address is asked of nobody, nor is this machine', async (t) => {
+  const asked = () => Promise.resolve({ kind: 'failed' as const, cause: 'REFUSED' })
+  const resolver = { a: asked, aaaa: asked }
+  t.same(await hostAddresses(resolver, '::1'), { addresses: ['::1'] })
+  t.same(await hostAddresses(resolver, 'localhost'), { addresses: ['127.0.0.1', '::1'] })
+  t.match(await hostAddresses(resolver, 'mail.test'), { failed: 'address of mail.test: REFUSED' })
 })

@@ -185,6 +185,17 @@ t.test('an owner releases it or gives it up, and the key that has done it does n
   t.ok(keyId)
 })
 
+t.test('a flood that was given up makes no room for the next one', async (t) => {
+  const { posthorn, clock, send } = await start(t)
+  for (const part of ['a', 'b', 'c']) await send(names(part, 90))
+  const [{ id }] = (await posthorn.call('GET', '/v1/surges')).json.surges
+  t.equal((await posthorn.call('POST', `/v1/surges/${id}/fail`)).status, 200)
+  await untilNoneIsHeld(posthorn, clock)
+  clock.jump(hourMs)
+  await send(names('d', 30))
+  t.equal((await heldOf(posthorn)).length, 30)
+})
+
 t.test('the operator and the owners are told: who, which key, from where', async (t) => {
   const { posthorn, clock, send } = await start(t)
   const { store } = posthorn

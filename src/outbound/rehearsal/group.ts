@@ -1,5 +1,5 @@
 import TinyQueue from 'tinyqueue'
-import { type Clock, isoTime } from '../../clock/index.js'
+import { type Clock, utcTime } from '../../clock/index.js'
 import { queueClass } from '../../store/index.js'
 import { type Brake, brakeInWords, nextBrake } from '../brakes/index.js'
 import {
@@ -253,5 +253,5 @@ function loweredAt(
     one.messagesPerMinute === null ? [] : [`${one.messagesPerMinute} messages a minute`],
     one.connections === null ? [] : [`${one.connections} connections`],
   ].flat()
-  return `${to.join(', ')} until ${isoTime(one.until)}, as the receiver answered: ${one.reply}`
+  return `${to.join(', ')} until ${utcTime(one.until)}, as the receiver answered: ${one.reply}`
 }
