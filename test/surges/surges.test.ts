@@ -106,6 +106,13 @@ t.test('the rest of a flood to strangers is held, known recipients get theirs', 
   t.notMatch(open, posthorn.accountId)
   const summary = await summarise(posthorn.store.read, {}, { now: clock.now(), lanes: 1 })
   t.match(summary, { classes: [{ held: 12 }] })
+  // As after a restore, or when a site was held.
+  const all = ['queue', 'release', '--all', '--yes', '--data', posthorn.dataDir]
+  t.match(await runCli(all, { env }), {
+    stdout: /No waiting delivery matches/,
+    stderr: /12 held by a surge stay/,
+  })
+  t.equal((await heldOf(posthorn)).length, 12)
 })
 
 t.test(
