@@ -10,6 +10,7 @@ import {
   checkSmartHosts,
   databaseAt,
   dropEndedKeys,
+  faultOfNodeName,
   nodeNameOf,
   openApplianceKey,
 } from '../config/index.js'
@@ -128,6 +129,8 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
     schema: await latestSchema(),
     weight: config.node.weight,
   }
+  const fault = comer.joins ? faultOfNodeName(comer.name) : undefined
+  if (fault !== undefined) throw new OperatorError(fault)
   const isOnServer = database.url !== undefined
   const { trustDurability: isTrusted } = config.store
   const served = { database, clock, log, turns, comer, isTrusted, facts }

@@ -1,7 +1,7 @@
+import { makeBatchSize } from '../bounded/index.js'
 import { pause, systemClock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Tx } from '../store/index.js'
-import { makeBatchSize } from './batch-size.js'
 import { addBatch, type BatchCounts, type KnownPolicy } from './bulk.js'
 import { type Columns, type ColumnUse, type DescribedField, readHeader } from './columns.js'
 import type { ContactEffect } from './contact.js'
@@ -76,10 +76,10 @@ const perWrite = { least: 25, most: 200, mostMs: 8 }
 // A row that starts runs costs as much as several others.
 const perTriggeringWrite = { least: 10, most: 50, mostMs: 8 }
 // The next batch is read while this one is being written to the disk.
-const maxUnderWay = 1
+const maxUnderWay = 3
 // Between two batches clients have the disk and their turn. Beside an import of 400,000 rows the slowest hundredth of
 // 100 sends/s took 66, 66 and 58 ms without this rest, 26, 47 and 54 with it, and the import as long (25 Nov 2026).
-const restMs = 4
+const restMs = 1
 
 /**
  * Reads a CSV file onto a list while it arrives, in batches; few are read before the first is on disk. Throws a 400

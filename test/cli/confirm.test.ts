@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import pg from 'pg'
 import t, { type Test } from 'tap'
 import { type CommandNode, commandTree } from '../../src/cli/command-tree.js'
 import { commands } from '../../src/cli/index.js'
@@ -12,6 +13,7 @@ import { parkReport } from '../../src/inbound/parked.js'
 import { delay, openEngine, trigger } from '../support/automation-rig.js'
 import { openCampaigns } from '../support/campaigns.js'
 import { FakeClock } from '../support/clock.js'
+import { aboutSqlite, databaseOf, databaseSettings, isPostgres } from '../support/postgres.js'
 import { openTestStore } from '../support/store.js'
 import { isThorough } from '../support/thorough.js'
 import { type Class, classes } from './classes.js'
@@ -56,8 +58,20 @@ interface Case {
 
 type Place = Awaited<ReturnType<typeof openPlace>>
 
-/** Every table but what the opening of the database writes. */
-function contentOf(data: string): string {
+/** All rows of all tables. */
+async function contentOf(data: string): Promise<string> {
+  if (isPostgres) {
+    const client = new pg.Client(await databaseOf(data))
+    await client.connect()
+    const rowsOf = async (text: string) => (await client.query(text)).rows
+    const names = await rowsOf("select tablename from pg_tables where schemaname = 'public'")
+    const tables: unknown[] = []
+    for (const { tablename } of names) {
+      tables.push([tablename, await rowsOf(`select * from "${tablename}"`)])
+    }
+    await client.end()
+    return JSON.stringify(tables)
+  }
   const db = new Database(join(data, 'posthorn.db'), { readonly: true })
   try {
     const names = db.prepare("select name from sqlite_master where type = 'table'").pluck().all()
@@ -80,19 +94,20 @@ async function trial(
   { command, make, says, counts }: Case,
   data = own,
 ) {
-  const options = { env: { POSTHORN_DATA: own } }
+  const options = { env: { POSTHORN_DATA: own, ...databaseSettings(own) } }
   const how = classOf.get(command) ?? 'reads'
   const answersToo = isThorough || !triedAtTerminal.has(how)
   triedAtTerminal.add(how)
   let { args, typed = 'y' } = await make(1)
-  const unchanged = contentOf(data)
-  const isUnchanged = (how: string) => t.ok(contentOf(data) === unchanged, `${how} changes nothing`)
+  const unchanged = await contentOf(data)
+  const isUnchanged = async (how: string) =>
+    t.ok((await contentOf(data)) === unchanged, `${how} changes nothing`)
 
   const dry = await run(...args, '--dry-run')
   t.match(dry, { status: 0, stdout: says }, `${command} --dry-run`)
   const { stdout } = await run(...args, '--dry-run', '--json')
   t.match(JSON.parse(stdout), counts)
-  isUnchanged('--dry-run')
+  await isUnchanged('--dry-run')
 
   const wrong = how === 'severe' ? 'y' : 'n'
   const question = how === 'severe' ? /Type .+ to go on: $/ : /Go on\? \[y\/N\] $/
@@ -100,7 +115,7 @@ async function trial(
     const declined = await atTerminal(args, options, [[question, wrong]])
     t.match(declined, { status: 1, text: says }, `${command} asks`)
     t.match(declined.text, /^This will [^\n]+\.\n {2}\S[\s\S]+\n[^\n]+\nNothing was changed\n$/)
-    isUnchanged('no')
+    await isUnchanged('no')
   }
   if (how !== 'mild') {
     const refused = await run(...args)
@@ -113,19 +128,19 @@ async function trial(
     const inJson = await run(...args, '--json')
     t.match(inJson, { status: 1, stdout: '' })
     t.match(JSON.parse(inJson.stderr), { error: { code: 'unconfirmed', advice: /^with --yes/ } })
-    isUnchanged('a refusal')
+    await isUnchanged('a refusal')
   }
   if (answersToo) {
     const accepted = await atTerminal(args, options, [[question, typed]])
     t.equal(accepted.status, 0, accepted.text)
-    t.ok(contentOf(data) !== unchanged, `${command} does it after a yes`)
+    t.ok((await contentOf(data)) !== unchanged, `${command} does it after a yes`)
   }
 
   for (const flags of how === 'mild' ? [['--yes'], []] : [['--yes']]) {
     ;({ args, typed = 'y' } = await make(2 + flags.length))
-    const before = contentOf(data)
+    const before = await contentOf(data)
     t.match(await run(...args, ...flags), { status: 0 }, `${command} ${flags}`)
-    t.ok(contentOf(data) !== before, `${command} does it: ${flags.join() || 'in a script'}`)
+    t.ok((await contentOf(data)) !== before, `${command} does it: ${flags.join() || 'in a script'}`)
   }
 }
 
@@ -392,7 +407,7 @@ t.test('campaigns and the queue: how many mails it is about', async (t) => {
   for (const one of cases) await trial(t, place, one)
   const named = await run('queue', 'list', '--limit', '1', '--json')
   const [{ id }] = JSON.parse(named.stdout)
-  const options = { env: { POSTHORN_DATA: place.data } }
+  const options = { env: { POSTHORN_DATA: place.data, ...databaseSettings(place.data) } }
   const held = await atTerminal(['queue', 'hold', String(id)], options, [])
   t.match(held, { status: 0, text: /^1 delivery is held/ }, 'what is named is not asked for')
   const gone = await run('queue', 'fail', '--domain', 'nobody.test', '--reason', 'x')
@@ -455,7 +470,8 @@ t.test('automations: how many runs it is about', async (t) => {
   for (const one of cases) await trial(t, place, one)
 })
 
-t.test('restore says what is in the backup, and what is replaced', async (t) => {
+// Over PostgreSQL a backup has no database: app/restore.
+t.test('restore says what is in the backup, and what is replaced', aboutSqlite, async (t) => {
   const place = await openPlace(t)
   const other = await openPlace(t)
   const { file } = await place.json<{ file: string }>('backup', join(place.data, '..'))
@@ -479,10 +495,10 @@ t.test('Ctrl-C at a question changes nothing, and is told', async (t) => {
   const { data, json } = await openPlace(t)
   await json('account', 'create', 'City')
   const { id } = await json<{ id: string }>('key', 'create', 'Shop')
-  const before = readFileSync(join(data, 'posthorn.db'))
-  const options = { env: { POSTHORN_DATA: data } }
+  const before = await contentOf(data)
+  const options = { env: { POSTHORN_DATA: data, ...databaseSettings(data) } }
   const left = await atTerminal(['key', 'delete', id], options, [[/\[y\/N\] $/, ctrlC]])
   t.match(left, { status: 130, text: /\nNothing was changed\n$/ })
-  t.same(readFileSync(join(data, 'posthorn.db')), before)
+  t.ok((await contentOf(data)) === before)
   t.match(await json('key', 'list'), { keys: [{ id }] })
 })

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { databaseSettings } from '../support/postgres.js'
 import { openPlace } from './place.js'
 import { outcomeOf, startCli } from './run.js'
 
@@ -104,7 +105,7 @@ t.test('a list goes out of one account and into another', async (t) => {
     /^email,reason,scope,emailId,detail,createdAt,expiresAt\r\nada@x\.test,bounce,all,,one,/,
   )
   const child = startCli(['suppression', 'import', '-', '--account', 'Shop', '--json'], {
-    env: { POSTHORN_DATA: data },
+    env: { POSTHORN_DATA: data, ...databaseSettings(data) },
     stdin: csv,
   })
   const piped = await outcomeOf(child)

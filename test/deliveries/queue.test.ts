@@ -24,6 +24,7 @@ import {
 import { makeLandEvents, readTimeline } from '../../src/events/index.js'
 import { firstSerialAt } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
+import { copiedMail } from '../support/copied-mail.js'
 import { type OutboundRig, outboundRig, type RigOptions } from '../support/outbound.js'
 import { poison } from '../support/poison.js'
 import { turnsDuring } from '../support/turns.js'
@@ -458,9 +459,7 @@ t.test("a campaign's mails are looked for some at a time among those of others",
   const clock = { now: () => Date.now(), after: (_: number, wake: () => void) => instantly(wake) }
   await rig.send({ to: 'a@one.test' })
   await store.write(async (tx) => {
-    const found = await tx.selectFrom('emails').selectAll().executeTakeFirstOrThrow()
-    // PostgreSQL's number of it, which a new one gets by itself.
-    const { number: _, ...email } = found as typeof found & { number?: number }
+    const email = await copiedMail(tx)
     const row = await tx.selectFrom('queue').selectAll().executeTakeFirstOrThrow()
     for (const id of ['theirs', 'ours']) {
       await tx

@@ -22,16 +22,19 @@ export async function unlessLate(
   stateNow: () => Promise<TaskState>,
   from: readonly TaskState[],
 ): Promise<void> {
-  try {
-    await act()
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'conflict') throw error
-    const state = await stateNow()
-    if (from.includes(state)) throw error
+  const refuseIn = (state: TaskState) => {
+    if (from.includes(state)) return
     throw new ApiError(
       'conflict',
       `Nothing was changed: it ${words[state]} already, as you see here`,
     )
+  }
+  refuseIn(await stateNow())
+  try {
+    await act()
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'conflict') refuseIn(await stateNow())
+    throw error
   }
 }
 

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { ownFieldWords } from '../../../src/dashboard/automations/event-fields.js'
 import { nameEvents } from '../../../src/events/index.js'
+import type { Tx } from '../../../src/store/index.js'
 import { openAutomationPages } from '../../support/automation-pages.js'
 import { eventually } from '../../support/eventually.js'
 
@@ -86,19 +87,24 @@ t.test('what somebody starts by hand is no event of theirs', async (t) => {
   t.notOk((await named()).some(({ name }: { name: string }) => name.startsWith('$started')))
 })
 
+async function lastEvent(tx: Tx): Promise<number> {
+  const { last } = await tx
+    .selectFrom('automation_events')
+    .select((eb) => eb.fn.max('id').as('last'))
+    .executeTakeFirstOrThrow()
+  return last ?? 0
+}
+
 t.test('an account has a thousand names at most, and each event counts once', async (t) => {
   const { accountId: other } = await posthorn.addAccount('Many')
   const contactId = '01a1fc92-0000-7000-8000-5f0e1c2d3b4c'
   await store.write(async (tx) => {
-    const { last } = await tx
-      .selectFrom('automation_events')
-      .select((eb) => eb.fn.max('id').as('last'))
-      .executeTakeFirstOrThrow()
+    const last = await lastEvent(tx)
     const row = { account_id: other, contact_id: contactId, payload: null, at: 1, depth: 0 }
     for (let n = 1; n <= 1_050; n++) {
       await tx
         .insertInto('automation_events')
-        .values({ ...row, id: (last ?? 0) + n, name: `name-${n % 1_010}`, occurred_at: null })
+        .values({ ...row, id: last + n, name: `name-${n % 1_010}`, occurred_at: null })
         .execute()
     }
   })
@@ -129,15 +135,16 @@ t.test('what an event of the appliance names is said by its name', async (t) => 
   const { id: made } = await call('POST', '/v1/contacts/lists', { name: 'Readers & co' })
   const someone = await call('POST', `/v1/contacts/${made}`, { email: 'some@x.test' })
   const event = { account_id: accountId, contact_id: someone.id, payload: null, at: 1, depth: 0 }
-  await store.write((tx) =>
-    tx
+  await store.write(async (tx) => {
+    const last = await lastEvent(tx)
+    await tx
       .insertInto('automation_events')
       .values([
-        { ...event, name: '$backfill' },
-        { ...event, name: '$contact.date' },
+        { ...event, id: last + 1, name: '$backfill' },
+        { ...event, id: last + 2, name: '$contact.date' },
       ])
-      .execute(),
-  )
+      .execute()
+  })
   const { text } = await owner.get(`${base}/contacts/${someone.id}`)
   t.match(text, /When an automation is started for a list or a segment/)
   t.match(text, /When a date of somebody comes/)
