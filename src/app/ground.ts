@@ -42,7 +42,7 @@ import {
 } from '../store/index.js'
 import { makeEffects } from './effects.js'
 import { openEnd } from './fault.js'
-import { applianceKeyFile, comparedFiles, plansFile } from './files.js'
+import { applianceKeyFile, comparedFiles, ownPlansFile, plansFile } from './files.js'
 import { keepDatabase, takeServer } from './held-database.js'
 import { type Hold, openHold } from './hold.js'
 import { startHousekeeping } from './housekeeping.js'
@@ -121,10 +121,12 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   const end = openEnd(log, dataDir)
   back.add(() => end.close())
   const counts = countCommits(metrics.meter)
+  const ownPlans = ownPlansFile(dataDir)
   const comer = {
     name: nodeNameOf(config.node),
     joins: config.node.join,
-    plans: hashOf(readFileSync(plansFile(dataDir), 'utf8')),
+    // Those that come with Posthorn may change with a release, and nodes are upgraded one after the other.
+    plans: ownPlans === undefined ? '' : hashOf(readFileSync(ownPlans, 'utf8')),
     files: fileHashes(comparedFiles(dataDir)),
     schema: await latestSchema(),
     weight: config.node.weight,

@@ -65,7 +65,7 @@ export interface OtherNode {
 export interface Comer {
   name: string
   joins: boolean
-  /** A hash of its plans, which must equal the others'. */
+  /** A hash of the operator's plans, which must equal the others'; empty for those of the release. */
   plans?: string
   /** Hashes of the other files that all nodes must share. */
   files?: FileHashes
