@@ -40,10 +40,12 @@ export const feedbackLoopFiles = (dataDir: string) => layered('feedback-loops.to
 export const trackingAgentFiles = (dataDir: string) => layered('tracking-agents.toml', dataDir)
 
 /** The operator's plans where there are some, otherwise those that come with Posthorn. */
-export function plansFile(dataDir: string): string {
-  const own = [join(dataDir, 'plans.toml'), '/etc/posthorn/plans.toml']
-  return own.find((file) => existsSync(file)) ?? packageFile('config/plans.toml')
-}
+export const plansFile = (dataDir: string): string =>
+  ownPlansFile(dataDir) ?? packageFile('config/plans.toml')
+
+/** The operator's plans, where there are some. */
+export const ownPlansFile = (dataDir: string): string | undefined =>
+  [join(dataDir, 'plans.toml'), '/etc/posthorn/plans.toml'].find((file) => existsSync(file))
 
 /** How fast mail goes to whom: the file that comes with Posthorn and, over it, the operator's. */
 export const shapingFiles = (dataDir: string) => layered('shaping.toml', dataDir)

@@ -10,6 +10,7 @@ import {
   checkSmartHosts,
   databaseAt,
   dropEndedKeys,
+  faultOfNodeName,
   nodeNameOf,
   openApplianceKey,
 } from '../config/index.js'
@@ -41,7 +42,7 @@ import {
 } from '../store/index.js'
 import { makeEffects } from './effects.js'
 import { openEnd } from './fault.js'
-import { applianceKeyFile, comparedFiles, plansFile } from './files.js'
+import { applianceKeyFile, comparedFiles, ownPlansFile, plansFile } from './files.js'
 import { keepDatabase, takeServer } from './held-database.js'
 import { type Hold, openHold } from './hold.js'
 import { startHousekeeping } from './housekeeping.js'
@@ -120,14 +121,18 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   const end = openEnd(log, dataDir)
   back.add(() => end.close())
   const counts = countCommits(metrics.meter)
+  const ownPlans = ownPlansFile(dataDir)
   const comer = {
     name: nodeNameOf(config.node),
     joins: config.node.join,
-    plans: hashOf(readFileSync(plansFile(dataDir), 'utf8')),
+    // Those that come with Posthorn may change with a release, and nodes are upgraded one after the other.
+    plans: ownPlans === undefined ? '' : hashOf(readFileSync(ownPlans, 'utf8')),
     files: fileHashes(comparedFiles(dataDir)),
     schema: await latestSchema(),
     weight: config.node.weight,
   }
+  const fault = comer.joins ? faultOfNodeName(comer.name) : undefined
+  if (fault !== undefined) throw new OperatorError(fault)
   const isOnServer = database.url !== undefined
   const { trustDurability: isTrusted } = config.store
   const served = { database, clock, log, turns, comer, isTrusted, facts }

@@ -90,28 +90,36 @@ export function refuseOccupied(dataDir: string, settingsFile: string): void {
   )
 }
 
-/**
- * Writes the bundle into an empty data directory, for its owner alone; `name`: what the other nodes are to call this
- * one.
- */
-export function placeBundle(
-  dataDir: string,
-  settingsFile: string,
-  { bundle, name }: { bundle: NodeBundle; name: string | undefined },
-): void {
+/** The bundle with settings of the new machine, by their names such as `node.name`; those are left out no more. */
+export function withOwnSettings(
+  bundle: NodeBundle,
+  own: Readonly<Record<string, string>>,
+): NodeBundle {
   const table = parseToml(bundle.settings, 'the settings of the code')
-  if (name !== undefined) tableIn(table, 'node').name = name
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const write = (file: string, text: string) =>
-    writeFileSync(file, text, { flag: 'wx', mode: 0o600, flush: true })
-  write(
-    settingsFile,
-    `# Written by 'posthorn node join', and yours to change.\n${writeToml(table)}`,
-  )
-  for (const [name, text] of Object.entries(bundle.files)) write(join(dataDir, name), text)
-  // The key comes last: with it the directory is an appliance's.
-  write(applianceKeyFile(dataDir), `${bundle.applianceKey}\n`)
+  for (const [name, value] of Object.entries(own)) {
+    const path = name.split('.')
+    const last = path.pop() ?? ''
+    path.reduce(tableIn, table)[last] = value
+  }
+  const left = bundle.left.filter((name) => own[name] === undefined)
+  return { ...bundle, settings: writeToml(table), left }
 }
+
+/** Makes the data directory and writes the settings, for their owner alone. */
+export function placeSettings(dataDir: string, file: string, { settings }: NodeBundle): void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  write(file, `# Written by 'posthorn node join', and yours to change.\n${settings}`)
+}
+
+/** Writes the other files into the data directory, for its owner alone. */
+export function placeBundle(dataDir: string, { files, applianceKey }: NodeBundle): void {
+  for (const [name, text] of Object.entries(files)) write(join(dataDir, name), text)
+  // The key comes last: with it the directory is an appliance's.
+  write(applianceKeyFile(dataDir), `${applianceKey}\n`)
+}
+
+const write = (file: string, text: string) =>
+  writeFileSync(file, text, { flag: 'wx', mode: 0o600, flush: true })
 
 const isOwnAddress = (value: unknown) =>
   typeof value === 'string' && isIP(value) !== 0 && !/^(0\.0\.0\.0|::|::1|127\..*)$/.test(value)

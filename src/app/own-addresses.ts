@@ -1,3 +1,4 @@
+import { addressesHere, ownNames } from '../certificates/index.js'
 import { allSourceAddresses, type Config, usualSourceOf } from '../config/index.js'
 import { ownMechanisms, recordSettings } from '../domains/index.js'
 import type { Log } from '../log/index.js'
@@ -6,7 +7,7 @@ import type { Store } from '../store/index.js'
 import { foreignAddresses } from './foreign-addresses.js'
 
 /**
- * Tells the other nodes which addresses this one sends from, and what it wants in the DNS. Resolves with the settings
+ * Tells the other nodes which addresses this one sends from, and what it wants in the DNS and of certificates. Resolves with the settings
  * without addresses that it does not send from: another node's, and those that no interface of this machine has. So all
  * nodes may have one file of settings, and a pool may be one node's alone.
  */
@@ -30,6 +31,8 @@ export async function takeAddresses(
   await tellRecords(store, held, {
     spf: ownMechanisms(recordSettings(kept)),
     mx: config.inbound.enabled ? config.outbound.heloName : null,
+    names: config.tls.acme ? ownNames(kept) : [],
+    addresses: addressesHere(kept),
   })
   if (held.isFirst) {
     // Loaded only here, as all of outbound comes with it.

@@ -9,6 +9,7 @@ import {
   fileHashes,
   giveBackDuty,
   type LeavingNode,
+  leaseMs,
   nodeNames,
   nodesThatLeave,
   othersThan,
@@ -47,12 +48,16 @@ export function severalChores(
   // At once: whoever waits for a node to drain goes by its sign of life.
   ground.ownNode.onHeld.push(({ isDraining }) => work.backlog.setDraining(isDraining))
   const leases = watchLeases(ground)
+  const mayJudge = watchReach(ground)
   return [
     {
       name: 'nodes that are gone',
       of: 'node',
       everyMs: lookEveryMs,
-      run: leases.whenAnew((signal) => takeOver(ground, work, signal)),
+      run: leases.whenAnew(async (signal) => {
+        if (mayJudge()) await endOthers(ground)
+        return await takeOver(ground, work, signal)
+      }),
     },
     ...rateChores(ground, ground.counts),
     ...(ground.ownNode.joins ? joiningChores(ground, leases, hooks) : []),
@@ -94,6 +99,25 @@ function watchLeases({ store, ownNode }: Pick<Ground, 'store' | 'ownNode'>) {
         if ((await look(signal)) === undefined) last = now
       }
     },
+  }
+}
+
+/**
+ * Whether the database has answered this node for as long as a lease, without a gap of that length. When it comes back
+ * after a failover the lease of every node is over: whoever reaches it first must not take the others for dead, or
+ * what they have sent meanwhile would be sent again.
+ */
+function watchReach({ ownNode }: Pick<Ground, 'ownNode'>) {
+  let lastAt = performance.now()
+  let since = lastAt
+  ownNode.onHeld.push(() => {
+    const now = performance.now()
+    if (now - lastAt > leaseMs) since = now
+    lastAt = now
+  })
+  return () => {
+    const now = performance.now()
+    return now - lastAt < leaseMs && now - since > leaseMs
   }
 }
 
@@ -140,6 +164,11 @@ function filesChore({ store, dataDir, ownNode }: Ground): Chore {
   }
 }
 
+async function endOthers({ store, log, ownNode }: Ground): Promise<void> {
+  for (const name of await endSilent(store, ownNode.held))
+    log.warn({ node: name }, 'A node has given no sign of life for 10 seconds: others take over')
+}
+
 async function takeOver(
   { store, clock, log, land, config, ownNode }: Ground,
   {
@@ -150,8 +179,6 @@ async function takeOver(
   }: Pick<Work, 'crew' | 'backlog' | 'ring'> & Pick<Tools, 'imports'>,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  for (const name of await endSilent(store, ownNode.held))
-    log.warn({ node: name }, 'A node has given no sign of life for 10 seconds: others take over')
   if (ownNode.held.isDraining) return undefined
   const { leaving, rank, of } = await nodesThatLeave(store)
   const takeFrom = async (node: LeavingNode) => {

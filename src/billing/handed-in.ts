@@ -160,10 +160,12 @@ export const addMails = preparedInsertAll('handed_in', (insert) =>
 )
 
 const usualMs = 14 * 24 * hourMs
+// A few hours are no habit: whoever has stolen a young account's key could send ten times as much each hour.
+const leastHours = 24
 
 /**
- * How many mails an hour of the account has on average, of those hours of the 14 days before that had any; `isLeftOut`: an
- * hour that says nothing about what is usual.
+ * How many mails an hour of the account has on average, of those hours of the 14 days before that had any, and of 24 at
+ * least; `isLeftOut`: an hour that says nothing about what is usual.
  */
 export async function usualHour(
   read: Read,
@@ -173,7 +175,7 @@ export async function usualHour(
   const rows = await hoursBefore(read, { accountId, since: hour - usualMs, hour })
   const hours = rows.filter(({ at }) => !isLeftOut(at, at + hourMs))
   const sum = hours.reduce((all, { mails }) => all + mails, 0)
-  return hours.length === 0 ? 0 : Math.round(sum / hours.length)
+  return Math.round(sum / Math.max(hours.length, leastHours))
 }
 
 /** By the primary key, 336 rows at most. */

@@ -1,5 +1,6 @@
 /** Resolves in the next turn of the event loop, behind whatever has come meanwhile. */
 export { setImmediate as nextTurn } from 'node:timers/promises'
+export { type BatchSize, makeBatchSize } from './batch-size.js'
 export {
   type CountedTogether,
   makeSharedCounts,

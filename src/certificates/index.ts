@@ -23,7 +23,7 @@ export {
   listCertificates,
   urgencyOf,
 } from './list.js'
-export { ownNames, type WantedName, wantedNames } from './names.js'
+export { addressesHere, ownNames, type WantedName, wantedNames } from './names.js'
 export {
   areCertificatesDue,
   certificatePurpose,

@@ -3,10 +3,11 @@ import { networkInterfaces } from 'node:os'
 import { type Config, certificatePaths, ownSourceAddresses } from '../config/index.js'
 import { canonicalAddress, canonicalName, isPublicAddress, type Resolver } from '../dns/index.js'
 import { trackingHosts } from '../domains/index.js'
-import type { Read } from '../store/index.js'
+import { recordsBeside } from '../nodes/index.js'
+import type { Read, Store } from '../store/index.js'
 import { isFileName } from './files.js'
 
-type Settings = Pick<Config, 'tls' | 'http' | 'outbound' | 'inbound' | 'submission'>
+type Settings = Pick<Config, 'tls' | 'http' | 'outbound' | 'inbound' | 'submission' | 'node'>
 
 /** A name that needs a certificate. */
 export interface WantedName {
@@ -21,10 +22,14 @@ export interface WantedName {
   isOrdered: boolean
 }
 
-/** The operator's names first, then customers', the oldest domain first, within the bounds of the settings. */
+/**
+ * The operator's names first, those of all nodes, then customers', the oldest domain first, within the bounds of the
+ * settings.
+ */
 export async function wantedNames(read: Read, config: Settings): Promise<WantedName[]> {
   const wanted = new Map<string, WantedName>()
-  for (const name of ownNames(config)) wanted.set(name, { name, isOrdered: true })
+  const ofOthers = (await recordsBeside(read, config)).flatMap(({ names }) => names)
+  for (const name of [...ownNames(config), ...ofOthers]) wanted.set(name, { name, isOrdered: true })
   // Where a proxy ends the TLS of links, it also has their certificates.
   if (!config.http.public.tls.enabled) return [...wanted.values()]
   const { trackingHosts: most, trackingHostsPerAccount } = config.tls
@@ -75,7 +80,7 @@ export function registeredDomain(name: string): string {
 
 /** Why a name is not ordered: the DNS leads it elsewhere, or does not answer. Undefined: it leads here. */
 export async function elsewhere(
-  { resolver, config }: { resolver: Resolver; config: Settings },
+  { resolver, config, store }: { resolver: Resolver; config: Settings; store: Pick<Store, 'read'> },
   { name, domain }: WantedName,
 ): Promise<{ cause: string; fix: string } | undefined> {
   const answers = await Promise.all([resolver.a(name), resolver.aaaa(name)])
@@ -87,14 +92,16 @@ export async function elsewhere(
   if (found.length === 0) {
     return { cause: 'it has no address', fix: `publish an A record of ${name}` }
   }
-  const own = ownAddresses(config)
-  // Every address must be ours: the validating server takes one, and prefers an IPv6 address.
+  const ofOthers = (await recordsBeside(store.read, config)).flatMap(({ addresses }) => addresses)
+  const own = new Set([...addressesHere(config), ...ofOthers].map(canonicalAddress))
+  // Every address must be ours: the validating server takes one, and prefers an IPv6 address. Any node answers it.
   const stranger = found.find((address) => !own.has(canonicalAddress(address)))
   if (stranger !== undefined) {
     const behind = `if ${stranger} leads here all the same (NAT), add it to tls.addresses`
+    const ours = config.node.join ? 'the nodes' : 'this machine'
     return {
-      cause: `it resolves to ${stranger}, which is not an address of this machine`,
-      fix: `let all addresses of ${name} be of this machine; ${behind}`,
+      cause: `it resolves to ${stranger}, which is not an address of ${ours}`,
+      fix: `let all addresses of ${name} be of ${ours}; ${behind}`,
     }
   }
   // Others name a customer's host: no name within our own network may get a certificate that way.
@@ -107,10 +114,10 @@ export async function elsewhere(
   }
 }
 
-function ownAddresses({ outbound, tls }: Settings): Set<string> {
+/** Whatever leads to one of these addresses leads to this machine. */
+export function addressesHere({ outbound, tls }: Pick<Settings, 'outbound' | 'tls'>): string[] {
   const ofMachine = Object.values(networkInterfaces()).flatMap((all) =>
     (all ?? []).map(({ address }) => address),
   )
-  const named = [...tls.addresses, ...ownSourceAddresses(outbound)]
-  return new Set([...ofMachine, ...named].map(canonicalAddress))
+  return [...new Set([...ofMachine, ...tls.addresses, ...ownSourceAddresses(outbound)])]
 }

@@ -1,15 +1,30 @@
-import { readFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, readFileSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { type Command, Option } from 'commander'
 import { configFile } from '../app/files.js'
 import { invitingOrigin, prepareInvitation, requireNodes } from '../app/invite-node.js'
-import { placeBundle, readBundle, refuseOccupied } from '../app/node-bundle.js'
+import {
+  placeBundle,
+  placeSettings,
+  readBundle,
+  refuseOccupied,
+  withOwnSettings,
+} from '../app/node-bundle.js'
 import { settings } from '../config/index.js'
 import { messageOf, OperatorError } from '../errors/index.js'
 import { joinPath, readInviteCode } from '../nodes/index.js'
 import type { CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { jsonTime, remark, say, sayJson, sayNext } from './output.js'
-import { becomeOwner, type CommandPlace, databaseOf, placeOf, settingsOf } from './place.js'
+import {
+  becomeOwner,
+  type CommandPlace,
+  databaseOf,
+  placeOf,
+  settingsOf,
+  systemConfigFile,
+  systemDataDir,
+} from './place.js'
 
 /** `posthorn node invite` and `join`: how a further machine becomes a node. */
 export const nodeJoinRows: readonly CommandRow[] = [
@@ -35,12 +50,16 @@ sealed with it: hand it on as you would these. The private and the public listen
     about: 'make this machine one of the nodes, by a code that one of them has given',
     options: [
       new Option('--name <name>', 'by which the others are to know it (default: the host name)'),
+      new Option('--address <ip:port>', 'where the others reach it (node.address)'),
+      new Option('--host-name <name>', 'as other mail servers know it (outbound.helo_name)'),
+      new Option('--private-host <ip>', 'where its API and pages listen (http.private.host)'),
     ],
-    help: `Example:
+    help: `Examples:
   $ sudo posthorn node join 'CODE'
+  $ sudo posthorn node join - --name mail2 --address 10.0.0.2:8027 --host-name mail2.example.com --private-host 10.0.0.2
 
-Writes the key and the settings into an empty data directory, for its owner alone, and nothing over what is there.
-'-' reads the code from standard input, so that no list of processes shows it.`,
+Writes the key into an empty data directory, for its owner alone, and the settings beside it, of the packaged service
+into /etc/posthorn; nothing is written over. What no option says and each machine has for itself is named. '-' reads the code from standard input, so that no list of processes shows it.`,
     run: runJoin,
   },
 ]
@@ -77,30 +96,61 @@ function addressOf(text: string): string {
 
 const askedMs = 15_000
 
-async function runJoin(
-  given: string,
-  { name }: { name?: string },
-  command: Command,
-): Promise<void> {
+interface JoinOptions {
+  name?: string
+  address?: string
+  hostName?: string
+  privateHost?: string
+}
+
+/** The options' settings. */
+function ownSettingsOf(options: JoinOptions): Readonly<Record<string, string>> {
+  const { node, outbound, http } = settings
+  const all = [
+    ['--name', 'node.name', node.name, options.name],
+    ['--address', 'node.address', node.address, options.address],
+    ['--host-name', 'outbound.helo_name', outbound.heloName, options.hostName],
+    ['--private-host', 'http.private.host', http.private.host, options.privateHost],
+  ] as const
+  const own: Record<string, string> = {}
+  for (const [option, setting, { read }, value] of all) {
+    if (value === undefined) continue
+    const found = read(value)
+    if ('expected' in found) throw new OperatorError(`${option}: it must be ${found.expected}`)
+    own[setting] = value
+  }
+  return own
+}
+
+/** Where the settings go: of the packaged service to where it reads them, which only root may write. */
+const isOfService = (dataDir: string) =>
+  process.getuid?.() === 0 && dataDir === systemDataDir && existsSync(dirname(systemConfigFile))
+
+async function runJoin(given: string, options: JoinOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const { dataDir } = place
-  const settingsFile = configFile(dataDir)
+  const isService = isOfService(dataDir)
+  const settingsFile = isService ? systemConfigFile : configFile(dataDir)
   if (place.configNamed)
     throw new OperatorError(
       `The settings are written to ${settingsFile}: run this without --config and POSTHORN_CONFIG, which name others`,
     )
   const invite = readInviteCode(given === '-' ? readFileSync(0, 'utf8') : given)
-  if (name !== undefined && 'expected' in settings.node.name.read(name))
-    throw new OperatorError(
-      '--name: it must be of small letters, digits, hyphens and dots, such as "mail2"',
-    )
-  becomeOwner(place)
+  const own = ownSettingsOf(options)
+  if (!isService) becomeOwner(place)
   // Before the code is used up.
   refuseOccupied(dataDir, settingsFile)
   const { nodeNameOf } = await import('../config/index.js')
-  const called = nodeNameOf({ name: name ?? '' })
-  const bundle = readBundle(invite.unseal(await ask(invite, called)))
-  placeBundle(dataDir, settingsFile, { bundle, name })
+  const called = nodeNameOf({ name: options.name ?? '' })
+  const bundle = withOwnSettings(readBundle(invite.unseal(await ask(invite, called))), own)
+  placeSettings(dataDir, settingsFile, bundle)
+  if (isService) {
+    // They have the database's password, and the service reads them by its group.
+    chownSync(settingsFile, 0, statSync(dataDir).gid)
+    chmodSync(settingsFile, 0o640)
+    becomeOwner(place)
+  }
+  placeBundle(dataDir, bundle)
   const problem = await whyNotReached(place, settingsFile)
   const { left } = bundle
   if (place.json) return sayJson({ dataDir, configFile: settingsFile, node: called, left, problem })

@@ -34,8 +34,8 @@ export interface CommandPlace {
 }
 
 // The packaged service's file of settings.
-const systemConfigFile = '/etc/posthorn/posthorn.toml'
-const systemDataDir = '/var/lib/posthorn'
+export const systemConfigFile = '/etc/posthorn/posthorn.toml'
+export const systemDataDir = '/var/lib/posthorn'
 
 /**
  * The service's directory if a release is installed, unless the working directory has one of its own.

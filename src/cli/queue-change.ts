@@ -78,7 +78,7 @@ Mail that is accepted later is not held.`,
     about: 'let held deliveries go on',
     help: '$ posthorn queue release --all',
     how: 'mild',
-    fact: 'They leave as mail, which cannot be taken back',
+    fact: 'They leave as mail, which cannot be taken back; what a surge holds stays',
     after: `. ${soon}`,
   },
   {
@@ -160,10 +160,17 @@ async function run(
     // A running appliance tries a suspended site at once only when it is told; otherwise the next
     // start tries it anyway.
     const { retried } = done
-    return { ...done, heard: retried.length > 0 && (await tellRetry(place, deps.store, retried)) }
+    const ofSurges =
+      change.name === 'release'
+        ? await countWaiting(deps, { ...chosen, ...named, heldBy: 'surge' })
+        : 0
+    const heard = retried.length > 0 && (await tellRetry(place, deps.store, retried))
+    return { ...done, heard, ofSurges }
   })
   if (total === undefined) return
-  const { seen, changed, inFlight, unchanged, heard } = total
+  const { seen, changed, inFlight, unchanged, heard, ofSurges } = total
+  if (ofSurges > 0)
+    remark(`${shownCount(ofSurges)} held by a surge stay: decide about it, 'posthorn surge list'`)
   if (place.json) return sayJson({ changed, inFlight, unchanged })
   if (seen === 0) return say('No waiting delivery matches')
   const { name, after, told = after } = change
@@ -176,6 +183,11 @@ async function run(
   }
   if (unchanged > 0)
     remark(`${shownCount(unchanged)} left as they were: never tried yet, held, or gone meanwhile`)
+}
+
+async function countWaiting({ store, clock }: CliDeps, filter: QueueFilter): Promise<number> {
+  const { classes } = await summarise(store.read, filter, { now: clock.now(), lanes: 0 })
+  return classes.reduce((all, { waiting }) => all + waiting, 0)
 }
 
 /** Undefined if nothing needs a question. */

@@ -31,7 +31,7 @@ export {
 export { addNewestKey, dropEndedKeys, endOlderKeys, readKeyFile } from './key-file.js'
 export { orNothing, readAllKeys, readKeys, type Settings, texts } from './keys.js'
 export { makeMac } from './mac.js'
-export { nameBesideOthers, nodeNameOf, usualSourceOf } from './node.js'
+export { faultOfNodeName, nameBesideOthers, nodeNameOf, usualSourceOf } from './node.js'
 export { checkLogInSecret, clientSecretOf, type GivenRole, givenRoles } from './oidc.js'
 export { allSourceAddresses, type PoolSettings, type PoolsSettings } from './pools.js'
 export { type ConfigSource, environmentName, readPart, settingName } from './read.js'

@@ -1,11 +1,14 @@
 import { hostname } from 'node:os'
 import { flag, integer, text, type Values } from './settings.js'
 
+const namePattern = /^[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?$/
+const expectedName = 'a name of small letters, digits, hyphens and dots, such as "mail1"'
+
 /** `[node]`: this appliance as one of those that share a PostgreSQL. */
 export const nodeSettings = {
   name: text('', {
-    pattern: /^$|^[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?$/,
-    expected: 'a name of small letters, digits, hyphens and dots, such as "mail1", or nothing',
+    pattern: new RegExp(`^$|${namePattern.source}`),
+    expected: `${expectedName}, or nothing`,
   }),
   join: flag(false),
   weight: integer(1, 1, 100),
@@ -36,3 +39,9 @@ export const nameBesideOthers = ({
 /** The name of this node where it needs one. */
 export const nodeNameOf = ({ name }: Pick<Values<typeof nodeSettings>, 'name'>): string =>
   name === '' ? hostname().toLowerCase() : name
+
+/** Why others cannot know a node by this name; undefined for one that they can. A machine may have any host name. */
+export const faultOfNodeName = (name: string): string | undefined =>
+  namePattern.test(name)
+    ? undefined
+    : `A node cannot be called ${JSON.stringify(name)}: set node.name to ${expectedName}`

@@ -1,5 +1,6 @@
 import { dayMs, isoDay, isoTime } from '../clock/index.js'
 import type { Read } from '../store/index.js'
+import type { Contact } from './contact.js'
 import { engagementOf, shownEngagement } from './engagement.js'
 import { type ContactList, listDays, requireList } from './list.js'
 import { type Member, withReasons } from './members.js'
@@ -51,8 +52,11 @@ export const deletedList = (id: string) => ({
 })
 
 /** A contact with its lists, and why it gets mail or does not. Throws a 404. */
-export async function contactAnswer(read: Read, accountId: string, id: string) {
-  const contact = await requireContact(read, accountId, id)
+export const contactAnswer = async (read: Read, accountId: string, id: string) =>
+  answerFor(read, accountId, await requireContact(read, accountId, id))
+
+/** The same of a contact that was just read or changed. */
+export async function answerFor(read: Read, accountId: string, contact: Contact) {
   const { members } = await withReasons(read, accountId, [contact])
   const [member = { ...contact, suppressed: null, erased: false }] = members
   const lists = (await listsOfContacts(read, [contact.id])).get(contact.id) ?? []

@@ -95,13 +95,11 @@ export async function addBatch(tx: Tx, batch: MemberBatch): Promise<BatchCounts>
     }
   }
   // In the order of the addresses' index, whose pages are then found one after another.
+  const shelf = shelfAfter(total)
   const people = [...byAddress].sort(([a], [b]) => (a < b ? -1 : 1))
   const inserted = await insertContacts(
     tx,
-    people.map(([address, { id, row }]) => ({
-      ...contactRow(id, address, row, { accountId, now }),
-      shelf: shelfAfter(total),
-    })),
+    people.map(([address, { id, row }]) => contactRow(id, address, row, { accountId, shelf, now })),
   )
   const fresh = new Set(inserted.map(({ id }) => id))
   const newcomers = [...byAddress].flatMap(([address, { id }]) => (fresh.has(id) ? [address] : []))
@@ -246,7 +244,7 @@ function contactRow(
   id: string,
   address: string,
   { email, firstName, lastName, phone, metadata }: ImportedRow,
-  { accountId, now }: Pick<MemberBatch, 'accountId' | 'now'>,
+  { accountId, shelf, now }: Pick<MemberBatch, 'accountId' | 'now'> & { shelf: number },
 ) {
   const [first, last] = [cleanName(firstName ?? ''), cleanName(lastName ?? '')]
   const { name_key, last_name_key } = nameKeys(first, last)
@@ -262,6 +260,7 @@ function contactRow(
     phone: phone ?? null,
     metadata: metadata === undefined ? null : JSON.stringify(metadata),
     created_at: now,
+    shelf,
   }
 }
 

@@ -161,7 +161,7 @@ export async function addContactIn(
 }
 
 /**
- * Gives a contact the given fields, and leaves the others. `at`: when somebody changed it; undefined for what an import
+ * Gives a contact the given fields, and leaves the others; resolves with the contact then. `at`: when somebody changed it; undefined for what an import
  * says of its own people, whom undoing it removes.
  */
 export async function updateContact(
@@ -170,14 +170,31 @@ export async function updateContact(
   known: Contact,
   given: Omit<NewContact, 'email'>,
   at: number | undefined,
-): Promise<void> {
+): Promise<Contact> {
   const changes = changesOf(given, known)
-  if (Object.keys(changes).length === 0) return
+  if (Object.keys(changes).length === 0) return known
   await writeColumns(tx, known.id, { ...changes, ...(at !== undefined && { changed_at: at }) })
   await markChanged(tx, accountId, [known.id])
+  return changedBy(known, changes)
 }
 
 type ContactColumns = Partial<Omit<ContactRow, 'id' | 'account_id'>>
+
+const changedBy = (
+  known: Contact,
+  {
+    first_name: firstName = known.firstName,
+    last_name: lastName = known.lastName,
+    phone = known.phone,
+    metadata,
+  }: ContactColumns,
+): Contact => ({
+  ...known,
+  firstName,
+  lastName,
+  phone,
+  metadata: metadata === undefined ? known.metadata : storedObject(metadata),
+})
 
 /** Writes only these columns of a contact: writing indexed columns costs more. */
 async function writeColumns(tx: Tx, id: string, columns: ContactColumns): Promise<void> {

@@ -1,7 +1,7 @@
+import { makeBatchSize } from '../bounded/index.js'
 import { pause, systemClock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Tx } from '../store/index.js'
-import { makeBatchSize } from './batch-size.js'
 import { addBatch, type BatchCounts, type KnownPolicy } from './bulk.js'
 import { type Columns, type ColumnUse, type DescribedField, readHeader } from './columns.js'
 import type { ContactEffect } from './contact.js'
@@ -70,16 +70,15 @@ export interface ContactImportOptions {
 // The most rows of a file, and the most refused rows that are reported.
 export const maxImportRows = 1_000_000
 const maxRefusedLines = 100
-// Clients wait for as long as a batch holds the turn to write. 200 rows are some 5 ms (2026-11-21); 100 cost 15 % more
-// CPU a row. On a slower or busy machine, or with a list larger than memory, batches are smaller.
+// Clients wait for as long as a batch holds the turn to write. 200 rows are some 5 ms; 100 cost 15 % more CPU a
+// row. On a slower or busy machine, or with a list larger than memory, batches are smaller.
 const perWrite = { least: 25, most: 200, mostMs: 8 }
 // A row that starts runs costs as much as several others.
 const perTriggeringWrite = { least: 10, most: 50, mostMs: 8 }
-// The next batch is read while this one is being written to the disk.
-const maxUnderWay = 1
-// Between two batches clients have the disk and their turn. Beside an import of 400,000 rows the slowest hundredth of
-// 100 sends/s took 66, 66 and 58 ms without this rest, 26, 47 and 54 with it, and the import as long (25 Nov 2026).
-const restMs = 4
+// Further batches are read while these are being written to the disk, and then share the next sync.
+const maxUnderWay = 3
+// Between two batches clients have the disk and their turn.
+const restMs = 1
 
 /**
  * Reads a CSV file onto a list while it arrives, in batches; few are read before the first is on disk. Throws a 400

@@ -73,14 +73,13 @@ export async function changeContact(
     const gone = new Set(removeMetadata)
     const left = Object.entries(known.metadata).filter(([key]) => !gone.has(key))
     const isChanged = metadata !== undefined || left.length < Object.keys(known.metadata).length
-    await updateContact(
+    const contact = await updateContact(
       tx,
       accountId,
       { ...known, metadata: Object.fromEntries(left) },
       { ...fields, ...(isChanged && { metadata: metadata ?? {} }) },
       clock.now(),
     )
-    const contact = await requireContact(tx, accountId, known.id)
     await alongside(tx, contact)
     return contact
   })

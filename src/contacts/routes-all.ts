@@ -2,7 +2,7 @@ import type { Principal } from '../accounts/index.js'
 import { serve, usualPage } from '../contract/index.js'
 import type { Api } from '../http/index.js'
 import { refuseInexact } from '../json/index.js'
-import { contactAnswer, deletedContact, shownMember } from './answers.js'
+import { answerFor, contactAnswer, deletedContact, shownMember } from './answers.js'
 import * as operations from './contract.js'
 import type { ContactDeps } from './list.js'
 import { changeContact } from './one.js'
@@ -43,8 +43,9 @@ export function allContactRoutes(api: Api<Principal>, deps: AllContactDeps): voi
     async ({ account: { accountId }, params, body: { phone, ...body } }) => {
       refuseInexact('metadata', body.metadata)
       const number = phone && toE164(phone, defaultCountry)
-      await changeContact(deps, accountId, params.id, { ...body, phone: number })
-      return await contactAnswer(read, accountId, params.id)
+      const update = { ...body, phone: number }
+      const contact = await changeContact(deps, accountId, params.id, update)
+      return await answerFor(read, accountId, contact)
     },
   )
 

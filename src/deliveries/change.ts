@@ -28,7 +28,13 @@ export type QueueChangeName = 'retry' | 'hold' | 'release' | 'fail'
 export const queueChanges: Readonly<Record<QueueChangeName, QueueChange>> = {
   retry: { reason: 'none', done: 'due now', isTold: true, apply: retry },
   hold: { reason: 'usual', done: 'held', only: { held: false }, apply: hold },
-  release: { reason: 'none', done: 'released', only: { held: true }, apply: release },
+  // What a surge holds goes by a decision about the surge alone (`surges/`): it may be a thief's mail.
+  release: {
+    reason: 'none',
+    done: 'released',
+    only: { held: true, notHeldBy: 'surge' },
+    apply: release,
+  },
   fail: { reason: 'required', done: 'ended as failed', apply: giveUp },
 }
 

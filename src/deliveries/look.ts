@@ -55,7 +55,7 @@ async function lookByIndex(
   filter: QueueFilter,
   { after, most }: { after: number; most: number },
 ): Promise<LookedThrough> {
-  const { lane, held, heldBy, broadcastId, class: of } = filter
+  const { lane, held, heldBy, notHeldBy, broadcastId, class: of } = filter
   // Held ones come first: a large domain has more rows than are held in all domains.
   const first = read
     .selectFrom('queue')
@@ -70,7 +70,10 @@ async function lookByIndex(
   // Columns that the index lacks are read only where the filter asks for them.
   const window = first
     .select(['id', 'account_id', 'lane', 'class', 'node'])
-    .$if(held !== undefined || heldBy !== undefined, (q) => q.select(['held_at', 'held_by']))
+    .$if(
+      [held, heldBy, notHeldBy].some((one) => one !== undefined),
+      (q) => q.select(['held_at', 'held_by']),
+    )
     .$if(broadcastId !== undefined, (query) => query.select('email_id'))
   const { looked } = await read
     .selectFrom(first.select('id').as('some'))

@@ -29,6 +29,7 @@ export interface QueueFilter {
   acceptedBefore?: number | undefined
   held?: boolean | undefined
   heldBy?: HeldBy | undefined
+  notHeldBy?: HeldBy | undefined
   /** The campaign to which they belong. */
   broadcastId?: string | undefined
 }
@@ -57,6 +58,12 @@ export function fitting<O, Q extends QueueQuery<O>>(query: Q, filter: QueueFilte
     q = q.where('queue.held_at', filter.held ? 'is not' : 'is', null)
   }
   if (filter.heldBy !== undefined) q = q.where('queue.held_by', '=', filter.heldBy)
+  const { notHeldBy } = filter
+  if (notHeldBy !== undefined) {
+    q = q.where(({ or, eb }) =>
+      or([eb('queue.held_by', 'is', null), eb('queue.held_by', '!=', notHeldBy)]),
+    )
+  }
   if (filter.broadcastId !== undefined) {
     const { broadcastId } = filter
     q = q

@@ -30,7 +30,9 @@ async function checkReach(
   const publish = `publish ${host}. 3600 IN MX 10 ${heloName}.`
   // The way back to ourselves may well be a private one.
   const route = await routeToMx(resolver, host, { random, allowPrivate: true })
-  const [mx] = route.kind === 'hosts' ? route.hosts : []
+  const hosts = route.kind === 'hosts' ? route.hosts : []
+  // Of several nodes, whose MXs are equal, each looks at its own.
+  const mx = hosts.find(({ exchange }) => exchange === canonicalName(heloName)) ?? hosts[0]
   if (route.kind === 'failed') return of.noAnswer(route.cause)
   if (!isOwn && mx?.exchange !== canonicalName(heloName)) return undefined
   const [address] = mx?.addresses ?? []

@@ -1,13 +1,12 @@
 import { isIP } from 'node:net'
 import {
   type Config,
-  nodeNameOf,
   type PoolsSettings,
   type SeenAs,
   seenSourceAddresses,
 } from '../config/index.js'
 import { dkimRecord } from '../dkim/index.js'
-import { type NodeRecords, recordsOfOthers } from '../nodes/index.js'
+import { type NodeRecords, recordsBeside } from '../nodes/index.js'
 import type { Read } from '../store/index.js'
 import type { Domain, DomainKey } from './domain.js'
 
@@ -77,10 +76,7 @@ export const recordSettings = (
 
 /** The same for callers that can ask the database about the other nodes, once. */
 export const recordSettingsOf = async (read: Read, config: Config): Promise<RecordSettings> =>
-  recordSettings(
-    config,
-    config.node.join ? await recordsOfOthers(read, nodeNameOf(config.node)) : [],
-  )
+  recordSettings(config, await recordsBeside(read, config))
 
 /** A name of its own below the domain: its MX is ours, and the domain's own mail goes on as before. */
 export const returnPathHost = (domain: string) => `bounce.${domain}`

@@ -36,7 +36,7 @@ export async function knownOf(read: Read, accountId: string, email: string) {
   return {
     address,
     contact: contact === undefined ? null : await contactAnswer(read, accountId, contact.id),
-    segments: contact === undefined ? [] : await segmentsOfContact(read, contact.id),
+    segments: contact === undefined ? [] : await segmentsOfContact(read, accountId, contact.id),
     suppressions: suppressions.map(({ createdAt, expiresAt, ...one }) => ({
       ...one,
       createdAt: isoTime(createdAt),

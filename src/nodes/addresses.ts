@@ -1,3 +1,4 @@
+import { type Config, nodeNameOf } from '../config/index.js'
 import type { Read, Store, Tx } from '../store/index.js'
 import { areAlive } from './lease.js'
 
@@ -101,15 +102,22 @@ export async function disputedAddresses(
   })
 }
 
-/** What a node wants in the DNS of each sending domain. */
+/** What a node wants in the DNS of each sending domain, and what whoever gets certificates has to know of it. */
 export interface NodeRecords {
   /** Mechanisms of the SPF record: `ip4:192.0.2.1`. */
   spf: readonly string[]
   /** Where bounces come in; null: it listens for none. */
   mx: string | null
+  /** The names of its listeners for which ACME is to get certificates. */
+  names: readonly string[]
+  /** Whatever leads to one of these leads to this node. */
+  addresses: readonly string[]
 }
 
-/** Stores what this node wants in the DNS. */
+// An older release tells nothing of certificates.
+const untold: Pick<NodeRecords, 'names' | 'addresses'> = { names: [], addresses: [] }
+
+/** Stores what the others have to know of this node. */
 export async function tellRecords(
   { byRow }: Pick<Store, 'byRow'>,
   { name, epoch }: { name: string; epoch: number },
@@ -136,5 +144,11 @@ export async function recordsOfOthers(read: Read, own: string): Promise<NodeReco
     .orderBy('number')
     .execute()
   // Only `tellRecords` writes it.
-  return rows.map(({ records }) => JSON.parse(records) as NodeRecords)
+  return rows.map(({ records }) => Object.assign({}, untold, JSON.parse(records) as NodeRecords))
 }
+
+/** The same by the settings: nothing for an appliance that is alone. */
+export const recordsBeside = async (
+  read: Read,
+  { node }: Pick<Config, 'node'>,
+): Promise<NodeRecords[]> => (node.join ? await recordsOfOthers(read, nodeNameOf(node)) : [])

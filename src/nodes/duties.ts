@@ -1,5 +1,5 @@
 import { databaseClock, type OwnNode, type Store, type Tx } from '../store/index.js'
-import { areAlive, mostClockOffMs } from './lease.js'
+import { mostClockOffMs } from './lease.js'
 
 /**
  * Duties that are shared in parts, so that several nodes work in parallel: campaigns singly, automations by account,
@@ -99,7 +99,7 @@ export interface DutyShare {
 export const isClockOff = (aheadMs: number): boolean => Math.abs(aheadMs) > mostClockOffMs
 
 /**
- * Takes duties that no living node has, up to a fair share among the nodes of its own release (by their weight). Taking
+ * Takes duties whose owner's epoch is over, up to a fair share among the nodes of its own release (by their weight). Taking
  * succeeds only if nobody else took the duty since it was read. A draining node takes nothing, and all its duties
  * exceed its share. The same holds for a node whose clock is off, unless all clocks are: then the database's is wrong.
  */
@@ -107,7 +107,9 @@ export async function shareDuties(
   { read, byRow }: Pick<Store, 'read' | 'byRow'>,
   { epoch }: { epoch: number },
 ): Promise<DutyShare> {
-  const living = await areAlive(read)
+  const living = await read
+    .selectFrom('nodes')
+    .where('gone_at', 'is', null)
     .where('draining', '=', 0)
     .select(['epoch', 'clock_ahead_ms', 'version', 'schema', 'weight'])
     .execute()

@@ -11,6 +11,7 @@ export {
   disputedAddresses,
   type NodeRecords,
   ownersOf,
+  recordsBeside,
   recordsOfOthers,
   type TakenAddress,
   tellRecords,

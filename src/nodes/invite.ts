@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { makeApplianceKey } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
-import { databaseClock, type Tx } from '../store/index.js'
+import { databaseClock, type Read, type Tx } from '../store/index.js'
 
 /** The path at which an invited machine asks. */
 export const joinPath = '/node/join'
@@ -66,6 +66,14 @@ export async function keepInvite(
     .values((eb) => ({ lookup, sealed: seal(text), until: eb(databaseClock, '+', inviteMs) }))
     .execute()
 }
+
+/** Whether anything was kept for the code with this value, in time or not. */
+export const isInvited = async (read: Read, lookup: string): Promise<boolean> =>
+  (await read
+    .selectFrom('node_invites')
+    .select('lookup')
+    .where('lookup', '=', lookup)
+    .executeTakeFirst()) !== undefined
 
 /** Returns what was kept, and deletes it; undefined if there is nothing, for whatever reason. */
 export async function takeInvite(tx: Tx, lookup: string): Promise<Buffer | undefined> {

@@ -65,7 +65,7 @@ export interface OtherNode {
 export interface Comer {
   name: string
   joins: boolean
-  /** A hash of its plans, which must equal the others'. */
+  /** A hash of the operator's plans, which must equal the others'; empty for those of the release. */
   plans?: string
   /** Hashes of the other files that all nodes must share. */
   files?: FileHashes
@@ -127,6 +127,7 @@ export async function takeDatabase(
     const beat = Math.max(0, ...rows.map((row) => row.beat)) + 1
     if (own !== undefined && own.name !== name)
       await tx.deleteFrom('nodes').where('name', '=', own.name).execute()
+    // What it has told stays until it tells it anew: the others go by that, and must not miss it meanwhile.
     const values = {
       number,
       epoch,
@@ -144,7 +145,6 @@ export async function takeDatabase(
       taken_over: 0,
       address: '',
       wakes: 0,
-      records: '',
     } as const
     await tx
       .insertInto('nodes')

@@ -1,10 +1,11 @@
 import { noteAudit } from '../audit/index.js'
 import type { Clock } from '../clock/index.js'
+import { faultOfNodeName } from '../config/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Pages } from '../http/index.js'
 import { isJsonObject } from '../json/index.js'
 import type { Store } from '../store/index.js'
-import { joinPath, takeInvite } from './invite.js'
+import { isInvited, joinPath, takeInvite } from './invite.js'
 
 /**
  * Hands out what `posthorn node invite` kept, once, to the client with its code. Every other request gets the same
@@ -15,6 +16,8 @@ export function invitePages(pages: Pages, { store, clock }: { store: Store; cloc
   const shape = { raw: true, crossSite: true, maxBodyBytes: 4_096, asJson: {} } as const
   pages.post(joinPath, shape, async ({ rawBody, clientAddressKey }) => {
     const { lookup, name } = readAsked(rawBody)
+    // A transaction for each guess of a stranger would burden all nodes.
+    if (!(await isInvited(store.read, lookup))) throw unknown()
     const sealed = await store.write(async (tx) => {
       const found = await takeInvite(tx, lookup)
       if (found === undefined) return undefined
@@ -41,7 +44,10 @@ function readAsked(body: Buffer): { lookup: string; name: string } {
   if (!isJsonObject(asked)) throw unknown()
   const { lookup, name } = asked
   if (typeof lookup !== 'string' || !/^[\w-]{43}$/.test(lookup)) throw unknown()
-  return { lookup, name: typeof name === 'string' ? name.slice(0, 63) : '' }
+  return {
+    lookup,
+    name: typeof name === 'string' && faultOfNodeName(name) === undefined ? name : '',
+  }
 }
 
 const unknown = () =>

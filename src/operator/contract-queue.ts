@@ -180,7 +180,8 @@ export const holdDeliveries = queueChange('hold', {
 })
 export const releaseDeliveries = queueChange('release', {
   summary: 'Let what is held leave',
-  description: 'It leaves as mail, which cannot be taken back. `reason` says nothing here.',
+  description:
+    'It leaves as mail, which cannot be taken back. What a surge holds stays: decide about the surge. `reason` says nothing here.',
 })
 export const retryDeliveries = queueChange('retry', {
   summary: 'Try what was put off at once',

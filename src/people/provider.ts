@@ -218,7 +218,10 @@ async function confirmed(configuration: Configuration, answer: URL, begun: Kept)
   if (claims === undefined) throw new Error('There is no ID token')
   if (configuration.serverMetadata().userinfo_endpoint === undefined) return claims
   const more = await fetchUserInfo(configuration, tokens.access_token, claims.sub)
-  return { ...more, ...claims }
+  // Whether an address is verified is said of the address beside it: the two answers may name different ones.
+  const { email, email_verified: isVerified } = claims.email === undefined ? more : claims
+  const same = email === more.email ? more.email_verified : undefined
+  return { ...more, ...claims, email_verified: isVerified ?? same }
 }
 
 function claimsOf(

@@ -1,3 +1,4 @@
+import { type BatchSize, makeBatchSize } from '../bounded/index.js'
 import type { Clock } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { ruleHolds } from '../rules/index.js'
@@ -29,6 +30,8 @@ export interface UpkeepDeps {
   log: Log
   follow?: FollowSegments | undefined
   dates?: AlsoKept | undefined
+  /** Learned from one look to the next. */
+  movesAWrite?: BatchSize | undefined
 }
 
 /** Other work on changed contacts, and on time, that is done together with segments. */
@@ -48,8 +51,12 @@ export interface SegmentLook extends Omit<Written, 'accountId' | 'now'> {
   gone?: readonly string[]
 }
 
-// How many rows a write changes: some milliseconds, as others wait meanwhile.
-const movesAWrite = 1_000
+/**
+ * How many rows a write changes: as many as take some milliseconds, as clients wait meanwhile. A thousand of a segment
+ * that is filled lie together; those of changes are in a hundred places, each on a page that is read and written.
+ */
+export const makeMovesAWrite = (): BatchSize =>
+  makeBatchSize({ least: 100, most: 1_000, mostMs: 5 })
 // A segment judges a contact in a microsecond or two, so this takes some tens of milliseconds. The more contacts in one
 // look, the closer together are the rows that change.
 const verdictsALook = 50_000
@@ -63,7 +70,7 @@ export const contactsALook = (segments: number): number =>
  * before the write, as nobody else writes them; what belongs to all verdicts is written with the last write.
  */
 export async function judgeAll(
-  { store, clock, follow }: UpkeepDeps,
+  { store, clock, follow, movesAWrite = makeMovesAWrite() }: UpkeepDeps,
   accountId: string,
   { segments, contacts, gone = [], ...written }: SegmentLook,
 ): Promise<void> {
@@ -73,7 +80,7 @@ export async function judgeAll(
   const rules = judged.map(({ rule }) => rule)
   const people = await loadFacts(read, accountId, contacts, { rules, now })
   const ids = [...contacts.map(({ id }) => id), ...gone]
-  await readMembers(read, judged, ids, { isAll: written.filledUpTo === undefined })
+  await readMembers(read, judged, ids)
   const due = people.flatMap((facts) => judge(facts, judged))
   for (const contactId of gone) {
     for (const { segment, members, moves } of judged) {
@@ -85,13 +92,17 @@ export async function judgeAll(
     judged.filter((one) => one.timed.length > 0).map(({ segment }) => segment.id),
   )
   const write = (verdicts: Omit<SegmentVerdicts, 'segments' | 'timed'>, more: Partial<Written>) =>
-    store.write((tx) =>
-      writeVerdicts(tx, { ...verdicts, segments, timed }, { accountId, now, ...more }, follow),
-    )
+    store.write(async (tx) => {
+      const began = clock.now()
+      const all = { ...verdicts, segments, timed }
+      await writeVerdicts(tx, all, { accountId, now, ...more }, follow)
+      movesAWrite.took(verdicts.moves.length, clock.now() - began)
+    })
   // A segment's members lie together: in this order a write changes fewer pages.
   const moves = judged.flatMap((one) => one.moves)
-  while (moves.length > movesAWrite) {
-    await write({ moves: moves.splice(0, movesAWrite), contactIds: [], gone: [], due: [] }, {})
+  while (moves.length > movesAWrite.rows) {
+    const some = moves.splice(0, movesAWrite.rows)
+    await write({ moves: some, contactIds: [], gone: [], due: [] }, {})
   }
   await write({ moves, contactIds: contacts.map(({ id }) => id), gone, due }, written)
 }
@@ -118,23 +129,16 @@ async function judgedBy(read: Read, accountId: string, segments: readonly Segmen
   })
 }
 
-/** Which of some contacts are in which segments; `isAll`: these are all segments of the account. */
+/** Which of some contacts are in which segments. */
 async function readMembers(
   read: Read,
   judged: readonly Judged[],
   contactIds: readonly string[],
-  { isAll }: { isAll: boolean },
 ): Promise<void> {
-  const ids = JSON.stringify(contactIds)
-  if (!isAll) {
-    for (const { segment, members } of judged) {
-      const rows = await membersAmong(read, { segmentId: segment.id, ids })
-      for (const { contact_id, why } of rows) members.set(contact_id, why)
-    }
-    return
-  }
   const bySegment = new Map(judged.map((one) => [one.segment.id, one.members]))
-  for (const { segment_id, contact_id, why } of await membershipsOf(read, { ids })) {
+  const segments = JSON.stringify([...bySegment.keys()])
+  const rows = await membersAmong(read, { segments, contacts: JSON.stringify(contactIds) })
+  for (const { segment_id, contact_id, why } of rows) {
     bySegment.get(segment_id)?.set(contact_id, why)
   }
 }
@@ -159,23 +163,12 @@ function judge(facts: PersonFacts, judged: readonly Judged[]): Due[] {
 }
 
 const membersAmong = prepared<
-  { segmentId: string; ids: string },
-  { contact_id: string; why: SuppressionReason | null }
->((db, { segmentId, ids }) =>
-  db
-    .selectFrom('segment_members')
-    .select(['contact_id', 'why'])
-    .where('segment_id', '=', segmentId)
-    .where('contact_id', 'in', idsOf(ids, 'text')),
-)
-
-/** Searches by contact, a few rows each: searching by segment would need a search of each segment for each contact. */
-const membershipsOf = prepared<
-  { ids: string },
+  { segments: string; contacts: string },
   { segment_id: string; contact_id: string; why: SuppressionReason | null }
->((db, { ids }) =>
+>((db, { segments, contacts }) =>
   db
     .selectFrom('segment_members')
     .select(['segment_id', 'contact_id', 'why'])
-    .where('contact_id', 'in', idsOf(ids, 'text')),
+    .where('segment_id', 'in', idsOf(segments, 'text'))
+    .where('contact_id', 'in', idsOf(contacts, 'text')),
 )

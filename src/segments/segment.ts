@@ -206,12 +206,14 @@ export async function usesOfSegment(
 /** The segments that a contact is in, by name. */
 export async function segmentsOfContact(
   read: Read,
+  accountId: string,
   contactId: string,
 ): Promise<{ id: string; name: string; since: number }[]> {
   const rows = await read
-    .selectFrom('segment_members')
-    .innerJoin('segments', 'segments.id', 'segment_members.segment_id')
+    .selectFrom('segments')
+    .innerJoin('segment_members', 'segment_members.segment_id', 'segments.id')
     .select(['segments.id', 'segments.name', 'since'])
+    .where('account_id', '=', accountId)
     .where('contact_id', '=', contactId)
     .where('state', '<>', 'deleted')
     .execute()

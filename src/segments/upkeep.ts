@@ -2,7 +2,13 @@ import { nextTurn } from '../bounded/index.js'
 import { isDueBy, isRecent, pause } from '../clock/index.js'
 import { idsIn, isPassing, type Store, wholeTo } from '../store/index.js'
 import { nextToFill } from './fill.js'
-import { contactsALook, judgeAll, type SegmentLook, type UpkeepDeps } from './judging.js'
+import {
+  contactsALook,
+  judgeAll,
+  makeMovesAWrite,
+  type SegmentLook,
+  type UpkeepDeps,
+} from './judging.js'
 import { takeDeleted } from './removal.js'
 import { mostSegments } from './segment.js'
 
@@ -65,10 +71,11 @@ export async function segmentsDueAt(
  * of its own.
  */
 export async function keepSegments(
-  deps: UpkeepDeps,
+  given: UpkeepDeps,
   signal: AbortSignal,
   { passed = new Map(), gatherMs = 0 }: KeepOptions = {},
 ): Promise<void> {
+  const deps = { movesAWrite: makeMovesAWrite(), ...given }
   while (!signal.aborted) {
     await lookAgainAfterStep(deps)
     const changed = await takeChanges(deps, passed)

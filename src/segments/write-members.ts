@@ -1,4 +1,11 @@
-import { cell, prepared, rowsOf, type SegmentRow, type Tx } from '../store/index.js'
+import {
+  cell,
+  prepared,
+  preparedInsertAll,
+  rowsOf,
+  type SegmentRow,
+  type Tx,
+} from '../store/index.js'
 import type { SuppressionReason } from '../suppression/index.js'
 import { countNameOf } from './count.js'
 
@@ -25,8 +32,15 @@ export async function writeMembers(
   if (moves.length === 0) return
   const put = moves.filter(({ is }) => is !== undefined)
   const taken = moves.filter(({ is }) => is === undefined)
-  const cells = put.map(({ segment, contactId, is }) => [segment.id, contactId, is])
-  if (put.length > 0) await putMembers(tx, { json: JSON.stringify(cells), now })
+  await putMembers(
+    tx,
+    put.map(({ segment, contactId, is = null }) => ({
+      segment_id: segment.id,
+      contact_id: contactId,
+      since: now,
+      why: is,
+    })),
+  )
   if (taken.length > 0) {
     const keys = taken.map(({ segment, contactId }) => [segment.id, contactId])
     await takeMembers(tx, { json: JSON.stringify(keys) })
@@ -66,27 +80,12 @@ const addToCounters = prepared<{ id: string } & Record<CounterName, number>, unk
       .where('id', '=', id),
 )
 
-const putMembers = prepared<{ json: string; now: number }, unknown>((db, { json, now }) =>
-  db
-    .insertInto('segment_members')
-    .columns(['segment_id', 'contact_id', 'since', 'why'])
-    .expression((eb) =>
-      eb
-        .selectFrom(rowsOf(json))
-        .select([
-          cell(0, 'text').as('segment_id'),
-          cell(1, 'text').as('contact_id'),
-          eb.val(now).as('since'),
-          cell<Why>(2, 'text').as('why'),
-        ])
-        // Without it SQLite takes `on conflict` for a part of the join.
-        .where(eb.val(1), '=', 1),
-    )
-    .onConflict((conflict) =>
-      conflict
-        .columns(['segment_id', 'contact_id'])
-        .doUpdateSet((eb) => ({ why: eb.ref('excluded.why') })),
-    ),
+const putMembers = preparedInsertAll('segment_members', (insert) =>
+  insert.onConflict((conflict) =>
+    conflict
+      .columns(['segment_id', 'contact_id'])
+      .doUpdateSet((eb) => ({ why: eb.ref('excluded.why') })),
+  ),
 )
 
 const takeMembers = prepared<{ json: string }, unknown>((db, { json }) =>

@@ -7,7 +7,7 @@ const known = {
   id: uuid('The id of the surge'),
   beganAt: time('When it was noticed'),
   usual: count(
-    'How many mails an hour the account usually hands in: the average of the hours of the last 14 days that had any',
+    'How many mails an hour the account usually hands in: the average of the hours of the last 14 days that had any, of 24 at least',
   ),
   most: count('With how many mails an hour, to whom it never mailed, a surge begins'),
   mails: count('How many mails the account had handed in within the hour when it was noticed'),

@@ -234,5 +234,7 @@ function writeContacts(file: string): void {
   closeSync(fd)
 }
 
-const figures = (took: readonly number[]): string =>
-  `${[0.5, 0.99, 1].map((share) => quantile(took, share).toFixed(1)).join(' / ')} ms of ${took.length}`
+function figures(took: readonly number[]): string {
+  const ms = [0.5, 0.99, 1].map((share) => quantile(took, share).toFixed(1))
+  return `${ms.join(' / ')} ms of ${took.length}`
+}

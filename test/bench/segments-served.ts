@@ -18,7 +18,7 @@ import {
  * Many segments of an appliance while its contacts change by the API, each by a request of its own: how far they are behind
  * after the last change, and how long single sends and the changes themselves take meanwhile. To be held with 100 segments
  * and 1,000 changes a second: 10 s, and p99 50 ms. With another built checkout, the same of that one first.
- *     node dist/test/bench/segments-served.js --contacts 100000 --segments 100 --changes 1000 --seconds 10 [--before DIR]
+ *     node dist/test/bench/segments-served.js --contacts 100000 --segments 100 --changes 1000 --seconds 10 [--before DIR] [--prof DIR]
  */
 const { values } = parseArgs({
   options: {
@@ -27,6 +27,7 @@ const { values } = parseArgs({
     changes: { type: 'string', default: '1000' },
     seconds: { type: 'string', default: '10' },
     before: { type: 'string' },
+    prof: { type: 'string' },
   },
 })
 const [contacts, segments, aSecond, seconds] = [
@@ -58,7 +59,9 @@ async function measure(tree?: string): Promise<void> {
     .execute()
   const ids = people.map(({ id }) => id)
   const signatures = rsaSignatures()
-  const appliance = await serveAppliance({ dataDir, apiKey, sinkPort: 9, connections: 1, tree })
+  const nodeArgs = values.prof ? ['--cpu-prof', `--cpu-prof-dir=${values.prof}`] : []
+  const place = { dataDir, apiKey, sinkPort: 9, connections: 1, tree, nodeArgs }
+  const appliance = await serveAppliance(place)
   const behind = async () => {
     const began = performance.now()
     while (await segmentsWait({ store, clock })) await pause(clock, 50)

@@ -7,6 +7,7 @@ import { blankRow, dueNames } from '../../src/certificates/state.js'
 import { dayMs } from '../../src/clock/index.js'
 import { loadConfig } from '../../src/config/index.js'
 import { addDomain, deleteDomain, setTrackingHost } from '../../src/domains/index.js'
+import { changeNode, takeDatabase, tellRecords } from '../../src/nodes/index.js'
 import type { CertificateOrderRow, CertificateRow } from '../../src/store/index.js'
 import { acmeRig } from '../support/acme-rig.js'
 import { testCertificates } from '../support/tls.js'
@@ -103,6 +104,42 @@ t.test(
     t.equal(await isDue(), false)
     t.same((await renew()).removed, [])
     t.ok(certificate('links.old.test'), 'mail that has left has links to it')
+  },
+)
+
+t.test(
+  'of several nodes one gets the certificates of all, whichever a name leads to',
+  async (t) => {
+    const { renew, store, resolver, wanted, isDue, certificate } = await rig(t, {
+      POSTHORN_NODE_JOIN: 'true',
+      POSTHORN_NODE_NAME: 'one',
+    })
+    const join = (name: string) => takeDatabase(store, { name, joins: true })
+    const two = await join('two')
+    if (two === undefined) throw new Error('somebody has it')
+    const told = { spf: [], mx: null, names: ['two.test', 'mail.test'], addresses: ['192.0.2.2'] }
+    await tellRecords(store, two, told)
+    resolver.set('mail.test', { a: ['127.0.0.1', '192.0.2.2'] })
+    resolver.set('two.test', { a: ['192.0.2.3'] })
+    const { issued, failed } = await renew()
+    t.same(issued, ['mail.test'])
+    t.match(failed, [
+      /^two\.test: it resolves to 192\.0\.2\.3, which is not an address of the nodes/,
+    ])
+    await tellRecords(store, two, { ...told, addresses: ['192.0.2.2', '192.0.2.3'] })
+    await store.write((tx) => tx.updateTable('certificates').set({ next_at: 0 }).execute())
+    t.same((await renew()).issued, ['two.test'])
+    const die = () =>
+      store.write((tx) => tx.updateTable('nodes').set({ gone_at: 1, held_until: 0 }).execute())
+    await die()
+    t.same((await renew()).removed, [], 'it may come back')
+    await join('two')
+    t.same(await wanted(), ['mail.test', 'two.test'], 'before it has told anything anew')
+    t.equal(await isDue(), false)
+    t.ok(certificate('two.test'))
+    await die()
+    await store.write((tx) => changeNode(tx, 'forget', 'two'))
+    t.same((await renew()).removed, ['two.test'])
   },
 )
 

@@ -84,6 +84,12 @@ function act(
       response.writeHead(200, { 'content-length': '100', connection: 'close' })
       response.write('{"id":"x"}')
       return setTimeout(() => request.socket.destroy(), 20)
+    case 'kept open':
+      return request.socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{"id":"x"}`)
+    case 'dripping': {
+      const timer = setInterval(() => request.socket.write('H'), 100)
+      return request.socket.once('close', () => clearInterval(timer))
+    }
     default: {
       const { status, body, headers = {} } = step
       const text = typeof body === 'string' ? body : JSON.stringify(body)

@@ -7,6 +7,9 @@ export type ServerStep =
   | 'silent'
   | 'stalled'
   | 'truncated'
+  /** A whole answer, after which the connection stays; one whose head comes byte by byte. */
+  | 'kept open'
+  | 'dripping'
 
 /** One behaviour that every client has: what is called, what the server does, and what has to come of it. */
 export interface Behaviour {
@@ -86,6 +89,19 @@ export const behaviours: readonly Behaviour[] = [
   again('no answer in time', 'silent'),
   again('an answer that stands still', 'stalled'),
   again('an answer that is cut off', 'truncated'),
+  {
+    name: 'an answer ends with its length',
+    call: 'send',
+    steps: ['kept open'],
+    waits: [],
+    result: 'x',
+  },
+  // PHP has a time for each piece of a head alone.
+  {
+    ...again('a head that comes byte by byte', 'dripping'),
+    only: ['TypeScript', 'Python', 'Go'],
+  },
+  again('an answer that nobody could read', { status: 200, body: '['.repeat(100_000) }),
   again('a 500', refusal(500, 'application_error')),
   again('a 503 service_unavailable', refusal(503, 'service_unavailable')),
   again('the page of a proxy', { status: 502, body: '<html>Bad gateway</html>' }),

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { createAccount } from '../../src/accounts/index.js'
-import { makeBatchSize } from '../../src/contacts/batch-size.js'
+import { makeBatchSize } from '../../src/bounded/index.js'
 import {
   addContact,
   contactTotal,

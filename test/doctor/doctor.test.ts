@@ -214,6 +214,15 @@ t.test('the way back: return paths lead to this appliance', async (t) => {
     ],
   )
   t.match(mx.messages, [{ from: '' }, { from: '' }], 'as bounces come')
+  // Of several nodes, of which any takes a bounce.
+  resolver.set('mail2.posthorn.test', { a: ['127.0.0.9'] })
+  const hosts = ['mail2', 'mail'].map((name) => `${name}.posthorn.test`)
+  resolver.set('bounce.shop.test', {
+    mx: hosts.map((exchange, preference) => ({ preference, exchange })),
+  })
+  t.match(await look('listener', 'bounce.shop.test'), [
+    { state: 'ok', found: 'mail.posthorn.test [127.0.0.1] is this appliance' },
+  ])
   mx.change({ rcpt: '250 Anybody' })
   t.match(await look('listener', 'bounce.shop.test'), [
     {

@@ -62,8 +62,10 @@ t.test('an address is the node that named it first, until that is gone', async (
 t.test('records name the addresses and hosts of all nodes, until one is forgotten', async (t) => {
   const store = await openTestStore(t)
   const [one, two] = [await join(store, 'one'), await join(store, 'two')]
-  await tellRecords(store, one, { spf: ['ip4:192.0.2.1'], mx: 'one.test' })
-  await tellRecords(store, two, { spf: ['ip4:192.0.2.2', 'ip4:192.0.2.1'], mx: null })
+  const told = { names: [], addresses: [] }
+  const ofOne = { ...told, spf: ['ip4:192.0.2.1'], mx: 'one.test' }
+  await tellRecords(store, one, ofOne)
+  await tellRecords(store, two, { ...told, spf: ['ip4:192.0.2.2', 'ip4:192.0.2.1'], mx: null })
   await claimAddresses(store, two, ['192.0.2.2'])
   const env = {
     POSTHORN_NODE_JOIN: 'true',
@@ -75,7 +77,7 @@ t.test('records name the addresses and hosts of all nodes, until one is forgotte
   const settings = await recordSettingsOf(store.read, config)
   t.same(spfMechanisms(settings), ['ip4:192.0.2.1', 'ip4:192.0.2.2'])
   t.same(spfMechanisms(recordSettings(config)), ['ip4:192.0.2.1'])
-  t.same(await recordsOfOthers(store.read, 'two'), [{ spf: ['ip4:192.0.2.1'], mx: 'one.test' }])
+  t.same(await recordsOfOthers(store.read, 'two'), [ofOne])
   await store.write((tx) =>
     tx
       .insertInto('site_states')

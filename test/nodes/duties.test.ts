@@ -49,6 +49,7 @@ t.test('duties are shared, and taken over from who is gone', async (t) => {
   t.same((await shareDuties(store, two)).own, own.slice(0, tooMany))
   t.same(await shareDuties(store, one), { own: own.slice(tooMany), tooMany: 0 })
   await silence(store, 'one')
+  t.equal((await shareDuties(store, two)).own.length, tooMany, 'its epoch is not over yet')
   t.same(await endSilent(store, two), ['one'])
   t.same(await endSilent(store, two), [], 'once')
   t.equal(await beat(store, one, 0), undefined)

@@ -6,8 +6,11 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { systemClock as clock } from '../../src/clock/index.js'
-import { makeInviteCode } from '../../src/nodes/index.js'
-import { makeTurns, openStore } from '../../src/store/index.js'
+import { faultOfNodeName } from '../../src/config/index.js'
+import type { PageHandler, Pages } from '../../src/http/index.js'
+import { keepInvite, makeInviteCode } from '../../src/nodes/index.js'
+import { invitePages } from '../../src/nodes/routes.js'
+import { makeTurns, openStore, type Store } from '../../src/store/index.js'
 import { acmeDirectory } from '../support/acme-directory.js'
 import { acmeSettings, offeredAt } from '../support/acme-rig.js'
 import { freePort } from '../support/free-port.js'
@@ -15,7 +18,7 @@ import { logIn } from '../support/log-in.js'
 import { becomes, nodesRig } from '../support/nodes.js'
 import { noPostgres } from '../support/postgres.js'
 import { cliEntry, freePorts, serve } from '../support/process.js'
-import { makeTempDir } from '../support/store.js'
+import { makeTempDir, openTestStore } from '../support/store.js'
 import { testCertificates } from '../support/tls.js'
 
 const made = testCertificates(t, 'acme.test')
@@ -45,6 +48,40 @@ t.test('no code can be taken for an option of the command that it is given to', 
     [],
   )
 })
+
+t.test(
+  'a code that nobody gave costs no transaction, and no name is taken as it comes',
+  async (t) => {
+    const store = await openTestStore(t)
+    let handler: PageHandler | undefined
+    const post: Pages['post'] = (_path, _shape, answers) => {
+      handler = answers
+    }
+    let writes = 0
+    const write: Store['write'] = (work) => {
+      writes++
+      return store.write(work)
+    }
+    invitePages({ post } as Pages, { store: { ...store, read: store.read, write }, clock })
+    const ask = async (body: unknown) =>
+      await handler?.({
+        rawBody: Buffer.from(JSON.stringify(body)),
+        clientAddressKey: 'a',
+      } as Parameters<PageHandler>[0])
+    await t.rejects(ask({ lookup: makeInviteCode('http://127.0.0.1:1').lookup }), {
+      code: 'not_found',
+    })
+    t.equal(writes, 0)
+    const invite = makeInviteCode('http://127.0.0.1:1')
+    await store.write((tx) => keepInvite(tx, invite, 'what it gets'))
+    t.ok(await ask({ lookup: invite.lookup, name: 'mail2\n<b>' }))
+    const rows = await store.read.selectFrom('audit_log').select(['action', 'target']).execute()
+    t.same(rows, [{ action: 'node.join', target: '' }])
+    for (const name of ['mail2', 'a.b-c', 'x']) t.equal(faultOfNodeName(name), undefined, name)
+    for (const name of ['', 'a@b', 'mail_2', 'Mail2', '-a', 'a-', 'ä', 'a'.repeat(64), 'a\nb'])
+      t.match(faultOfNodeName(name), /A node cannot be called/, name)
+  },
+)
 
 t.test('a node that joins', { skip: noPostgres ?? false }, async (t) => {
   const rig = await nodesRig(t)
@@ -84,6 +121,19 @@ t.test('a node that joins', { skip: noPostgres ?? false }, async (t) => {
     const keyOf = (from: string) => readFileSync(join(from, 'appliance.key'), 'utf8')
     t.equal(keyOf(dir), keyOf(rig.dirOf('mail1')))
     t.notMatch(readFileSync(join(dir, 'posthorn.toml'), 'utf8'), /mail1/)
+    const own = await onNewMachine([
+      'node',
+      'join',
+      code,
+      '--address',
+      '10.0.0.2',
+      '--data',
+      join(joined, 'other'),
+    ])
+    t.match(
+      [own.status, own.stderr],
+      [1, /--address: it must be an IP address of this machine with a port/],
+    )
     const again = await onNewMachine(['node', 'join', code, '--data', join(joined, 'other')])
     t.equal(again.status, 1)
     t.match(again.stderr, /This code is not known here: it was used/)
@@ -156,7 +206,24 @@ t.test('a node that joins', { skip: noPostgres ?? false }, async (t) => {
     t.equal(readFileSync(join(dir, 'appliance.key'), 'utf8'), before)
     const third = join(joined, 'third')
     mkdirSync(third, { mode: 0o700 })
-    t.equal((await onNewMachine(['node', 'join', code, '--data', third])).status, 0)
+    const given = [
+      '--name',
+      'mail4',
+      '--host-name',
+      'mail4.example.test',
+      '--private-host',
+      '127.0.0.4',
+    ]
+    const done = await onNewMachine(['node', 'join', code, ...given, '--json', '--data', third])
+    t.match([done.status, JSON.parse(done.stdout)], [0, { left: ['outbound.threads'] }])
+    t.match(
+      readFileSync(join(third, 'posthorn.toml'), 'utf8'),
+      /\[http\.private\]\nhost = "127\.0\.0\.4"/,
+    )
+    t.match(
+      readFileSync(join(third, 'posthorn.toml'), 'utf8'),
+      /helo_name = "mail4\.example\.test"/,
+    )
     t.same(readdirSync(third).sort(), ['appliance.key', 'posthorn.toml', 'shaping.toml'])
   })
 
@@ -178,6 +245,8 @@ t.test('a node that joins', { skip: noPostgres ?? false }, async (t) => {
   await t.test('one with other plans or another key does not', async (t) => {
     const third = join(joined, 'third')
     writeFileSync(join(third, 'plans.toml'), '[plans.only]\nname = "Only"\n')
+    // Of the release, which may have others than the release before.
+    t.same(await rig.ask('select distinct plans from nodes'), [{ plans: '' }])
     const serving = () => onNewMachine(['serve', '--data', third], { env: trusted })
     t.match(await serving(), {
       status: 1,

@@ -96,6 +96,26 @@ t.test('an address that the provider has not verified is nobody’s', async (t) 
   const { status, text } = await people.logIn()
   t.equal(status, 403)
   t.match(text, /names no mail address of yours that it has verified/)
+
+  // The token names one address, and the answer beside it says of another one that it is verified.
+  let more = { sub: 'ada', email: 'eve@example.test', email_verified: true }
+  const there = await startLyingProvider(
+    t,
+    ({ email_verified, ...claims }) => ({ claims }),
+    () => more,
+  )
+  const others = await startPeople(t, {
+    provider: (made) => ({ provider: there.open(made), secondFactor: false, roles: [] }),
+  })
+  await firstOperator(t, others, others.clock)
+  const logIn = async () => {
+    const browser = openBrowser(others.url)
+    const { to = '' } = await browser.get('/login/provider')
+    return await browser.get(await there.visit(to))
+  }
+  t.equal((await logIn()).status, 403)
+  more = { ...more, email: 'olga@example.test' }
+  t.equal((await logIn()).status, 303)
 })
 
 t.test('who made a log-in in somebody’s place loses it to whom the provider names', async (t) => {

@@ -32,6 +32,7 @@ const undo = `
   alter table broadcast_people drop column why_left, drop column provider;
   alter table queue drop column node;
   alter table contacts drop column shelf;
+  create index segment_members_contact on segment_members (contact_id);
   create index contacts_phone on contacts (account_id, phone, created_at) where phone is not null;
   create index contacts_name on contacts (account_id, name_key, id) where name_key is not null;
   create index contacts_last_name on contacts (account_id, last_name_key, id) where last_name_key is not null;

@@ -178,7 +178,7 @@ t.test('every index is used by a statement', aboutSqlite, async (t) => {
   t.equal((await fetch(posthorn.url)).status, 200)
   await putOffOf(store.read, accountId, { most: 1, lanes: 1 })
   await contactHistory(store.read, accountId, 'p0@d0.test')
-  await segmentsOfContact(store.read, contact.id)
+  await segmentsOfContact(store.read, accountId, contact.id)
   await listUndelivered(store.read, campaign.id, 10)
   await noteMailed(store, 1)
   for (const who of whoNames) await pageOfPeople(store.read, campaign.id, { who, limit: 10 })

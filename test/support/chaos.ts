@@ -25,7 +25,7 @@ export interface Chaos {
   random(): number
 }
 
-export const faults = ['kill', 'stop', 'cut', 'database', 'drain', 'restart'] as const
+export const faults = ['kill', 'stop', 'cut', 'database', 'outage', 'drain', 'restart'] as const
 export type Fault = (typeof faults)[number]
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
@@ -33,13 +33,20 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 // Longer than twice the lease.
 const stoppedMs = 21_000
 const cutMs = 8_000
+// Longer than a lease, as in a failover.
+const awayMs = 13_000
 
 export async function openChaos(
   t: Test,
   { nodes, injectors, seed }: { nodes: number; injectors: number; seed: number },
 ): Promise<Chaos> {
   const random = randomOf(seed)
-  const rig = await nodesRig(t, { dot: { reply: '250 ok', delayMs: 40 } })
+  const rig = await nodesRig(
+    t,
+    { dot: { reply: '250 ok', delayMs: 40 } },
+    // The injectors are far more mail than usual.
+    '[protection.surges]\nminimum = 0\n',
+  )
   const receiver = await openReceiver(t)
   const names = Array.from({ length: nodes }, (_, n) => `mail${n + 1}`)
   const ways = new Map<string, CuttingProxy>()
@@ -113,6 +120,12 @@ export async function openChaos(
       await sleep(500)
       rig.server.start()
       repeats += await inHand('true')
+    },
+    // All nodes live on, and settle what they have in hand: nothing may come twice.
+    async outage() {
+      rig.server.crash()
+      await sleep(awayMs)
+      rig.server.start()
     },
     async drain(name) {
       await isThere(name)

@@ -72,6 +72,7 @@ export async function startIdentityProvider(
 export async function startLyingProvider(
   t: Test,
   tokenOf: (claims: Record<string, unknown>) => { claims: object; key?: KeyObject; alg?: string },
+  moreOf?: () => object,
 ): Promise<StartedProvider & { answer(state: string): string }> {
   const { server, url, ca } = await openServer(t)
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 })
@@ -82,7 +83,9 @@ export async function startLyingProvider(
       authorization_endpoint: `${url}/auth`,
       token_endpoint: `${url}/token`,
       jwks_uri: `${url}/jwks`,
+      ...(moreOf !== undefined && { userinfo_endpoint: `${url}/me` }),
     }),
+    '/me': () => moreOf?.() ?? {},
     '/jwks': () => ({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', use: 'sig' }] }),
     '/token': () => {
       const now = Math.floor(Date.now() / 1_000)

@@ -94,7 +94,7 @@ t.test('the rest of a flood to strangers is held, known recipients get theirs', 
   const { json } = await posthorn.call('GET', '/v1/surges')
   t.match(json.surges, [
     {
-      usual: 1,
+      usual: 0,
       most: 20,
       held: 12,
       sources: [{ keyId, keyName: 'Shop', address: '127.0.0.1', mails: 12 }],
@@ -106,6 +106,13 @@ t.test('the rest of a flood to strangers is held, known recipients get theirs', 
   t.notMatch(open, posthorn.accountId)
   const summary = await summarise(posthorn.store.read, {}, { now: clock.now(), lanes: 1 })
   t.match(summary, { classes: [{ held: 12 }] })
+  // As after a restore, or when a site was held.
+  const all = ['queue', 'release', '--all', '--yes', '--data', posthorn.dataDir]
+  t.match(await runCli(all, { env }), {
+    stdout: /No waiting delivery matches/,
+    stderr: /12 held by a surge stay/,
+  })
+  t.equal((await heldOf(posthorn)).length, 12)
 })
 
 t.test(
@@ -114,6 +121,12 @@ t.test(
     const { posthorn, clock, send } = await start(t)
     await send(names('h0-', 10))
     await haveLeft(posthorn, clock)
+    const day = Array.from({ length: 24 }, (_, i) => began - (began % hourMs) - i * hourMs)
+    await posthorn.store.write(async (tx) => {
+      await tx.deleteFrom('handed_in').execute()
+      const rows = day.map((at) => ({ holder: posthorn.accountId, span: hourMs, at, mails: 10 }))
+      await tx.insertInto('handed_in').values(rows).execute()
+    })
     // Usually ten an hour: a hundred are ten times as many.
     await send(names('s', 60))
     await send(names('t', 40))
@@ -183,6 +196,15 @@ t.test('an owner releases it or gives it up, and the key that has done it does n
   await send(names('f', 5))
   t.equal((await heldOf(posthorn)).length, 5)
   t.ok(keyId)
+})
+
+t.test('a few hours of a young account make no room for more', async (t) => {
+  const { posthorn, clock, send } = await start(t)
+  await send(names('a', 20))
+  t.same(await heldOf(posthorn), [])
+  clock.jump(hourMs)
+  await send(names('b', 30))
+  t.equal((await heldOf(posthorn)).length, 30)
 })
 
 t.test('a flood that was given up makes no room for the next one', async (t) => {

@@ -153,7 +153,7 @@ export async function showContact(
     })),
     asksFirst: shown.some(({ asksFirst }) => asksFirst),
     onLists: theirs.map((list) => list.id),
-    segments: (await segmentsOfContact(read, id)).map((one) => ({
+    segments: (await segmentsOfContact(read, account.id, id)).map((one) => ({
       page: `${base}/segments/${one.id}`,
       name: one.name,
     })),

@@ -47,7 +47,7 @@ const words: Record<QueueChangeName, { does: string; button: string }> = {
     button: 'Hold them',
   },
   release: {
-    does: 'They leave as mail, which cannot be taken back.',
+    does: 'They leave as mail, which cannot be taken back. What a surge holds stays: a decision about the surge lets it go.',
     button: 'Release them',
   },
   fail: {

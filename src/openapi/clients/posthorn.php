@@ -266,21 +266,23 @@ final class Client
             throw new Broken('The connection broke before the answer: ' . preg_replace('/^fopen\(\S*\): /', '', error_get_last()['message'] ?? 'no reason'));
         }
         try {
+            [$status, $answer] = self::head(stream_get_meta_data($stream)['wrapper_data'] ?? []);
+            // Not every server closes the connection, as it is asked to.
+            $length = $answer['content-length'] ?? null;
             $text = '';
-            while (!feof($stream)) {
+            while (!feof($stream) && ($length === null || strlen($text) < (int) $length)) {
                 $left = $end - microtime(true);
                 if ($left <= 0) throw $late();
                 stream_set_timeout($stream, (int) $left, (int) (fmod($left, 1) * 1e6));
-                $piece = @fread($stream, 65536);
+                $piece = @fread($stream, $length === null ? 65536 : max(1, min(65536, (int) $length - strlen($text))));
                 if (stream_get_meta_data($stream)['timed_out']) throw $late();
                 if ($piece === false) throw new Broken('The answer is not whole');
                 $text .= $piece;
             }
-            [$status, $answer] = self::head(stream_get_meta_data($stream)['wrapper_data'] ?? []);
         } finally {
             fclose($stream);
         }
-        if (isset($answer['content-length']) && strlen($text) < (int) $answer['content-length']) {
+        if ($length !== null && strlen($text) < (int) $length) {
             throw new Broken('The answer is not whole');
         }
         return [$status, $answer, $text];

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import http.client
+import io
 import json
 import os
 import random
@@ -198,7 +199,7 @@ class Posthorn:
                 if status < 300:
                     try:
                         return json.loads(given)
-                    except ValueError as cause:
+                    except (ValueError, RecursionError) as cause:
                         # The request may have been carried out: the repeat with the same key finds out.
                         raise _Broken("The answer is not whole") from cause
                 error = _refused(status, answer, given, attempt)
@@ -243,14 +244,13 @@ class Posthorn:
                 answer = self._ask(connection, method, target, data, headers, end)
             pieces: List[bytes] = []
             while True:
-                _limit(connection, end)
                 piece = answer.read1(65536)
                 if not piece:
                     break
                 pieces.append(piece)
             body = b"".join(pieces)
             length = answer.getheader("Content-Length")
-            if length is not None and len(body) < int(length):
+            if length is not None and not (length.isdigit() and len(body) >= int(length)):
                 raise _Broken("The answer is not whole")
             keeps = not answer.will_close
             # An answer that was read to its end is not closed yet, and would make the next one unreadable.
@@ -273,15 +273,20 @@ class Posthorn:
     def _connection(self) -> http.client.HTTPConnection:
         host, port = self._parts.hostname or "", self._parts.port
         if self._parts.scheme == "https":
-            return http.client.HTTPSConnection(host, port, context=self._ssl or ssl.create_default_context())
-        return http.client.HTTPConnection(host, port)
+            connection = http.client.HTTPSConnection(host, port, context=self._ssl or ssl.create_default_context())
+        else:
+            connection = http.client.HTTPConnection(host, port)
+        connection.response_class = lambda sock, **given: http.client.HTTPResponse(_InTime(sock, connection), **given)
+        return connection
 
     @staticmethod
     def _ask(connection, method, target, data, headers, end):
-        _limit(connection, end)
+        connection.end = end
+        connection.timeout = _left(end)
+        if connection.sock is not None:
+            connection.sock.settimeout(connection.timeout)
         # Redirects are not followed: the request would go to a place that nobody has named.
         connection.request(method, target, data, dict(headers))
-        _limit(connection, end)
         return connection.getresponse()
 
     # <methods>
@@ -298,13 +303,32 @@ def _unfit(message: str) -> ValidationError:
     return ValidationError(message, code="validation_error", attempts=0)
 
 
-def _limit(connection: http.client.HTTPConnection, end: float) -> None:
+def _left(end: float) -> float:
     left = end - time.monotonic()
     if left <= 0:
         raise socket.timeout("timed out")
-    connection.timeout = left
-    if connection.sock is not None:
-        connection.sock.settimeout(left)
+    return left
+
+
+class _InTime(io.RawIOBase):
+    """What a server sends, until the attempt's end: a socket has a time for each piece alone, and a head may come byte by byte."""
+
+    def __init__(self, sock: socket.socket, connection: http.client.HTTPConnection) -> None:
+        self._sock, self._connection, self._pieces = sock, connection, sock.makefile("rb", buffering=0)
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        return io.BufferedReader(self)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> Optional[int]:
+        self._sock.settimeout(_left(self._connection.end))
+        return self._pieces.readinto(buffer)
+
+    def close(self) -> None:
+        self._pieces.close()
+        super().close()
 
 
 def _time_text(value: object) -> str:
@@ -351,7 +375,7 @@ def _form(field: str, data: Union[bytes, str]) -> tuple:
 def _refused(status: int, headers: Mapping[str, str], text: str, attempts: int) -> PosthornError:
     try:
         body: Json = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         body = text[:200]
     named = body if isinstance(body, dict) else {}
     known = named.get("code")

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import type { Socket } from 'node:net'
 import pg from 'pg'
 
 /** Numbers and booleans as SQLite returns them: every number of the appliance fits a JavaScript number. */
@@ -49,6 +50,8 @@ export function connectionTo(
     application_name: 'posthorn',
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
+    // A connection on which nothing runs notices within half a minute that its server's machine is gone.
+    keepAliveInitialDelayMillis: 10_000,
     options: own.map((setting) => `-c ${setting}`).join(' '),
   }
 }
@@ -72,6 +75,13 @@ export function clientReading(passwordFile: string | undefined): typeof pg.Clien
       Object.defineProperty(this, 'password', { value: ask, writable: true, configurable: true })
     }
   }
+}
+
+/** Ends a connection whose server may be gone: a farewell without an answer would keep its thread from ending. */
+export function hangUp(client: pg.Client): void {
+  client.end().catch(() => {})
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
+  stream.destroy()
 }
 
 /** `sslmode=require` should mean what PostgreSQL's own programs do: `pg` would take it for `verify-full`. */

@@ -17,6 +17,8 @@ const awayMs = 250
 
 interface Asked {
   since: number
+  /** The losses before it: after another one its connection is of no use. */
+  losses: number
   fail: (error: Error) => void
 }
 
@@ -85,15 +87,18 @@ export function openServer(
     const isLate = [...asked].some(({ since }) => now - since >= patienceMs)
     if (!isLate || finding !== undefined) return
     finding = find()
+    let cause: unknown
     try {
       await finding
     } catch (error) {
       lose()
-      const why = noAnswer(error)
-      for (const { fail } of asked) fail(why)
+      cause = error
     } finally {
       finding = undefined
     }
+    // Those too that wait for a server that is gone, while another one has taken its place.
+    for (const one of asked)
+      if (cause !== undefined || one.losses !== losses) one.fail(noAnswer(cause))
   }
   return {
     Client,
@@ -111,7 +116,7 @@ export function openServer(
       await finding
     },
     async answered(ask) {
-      const one: Asked = { since: performance.now(), fail: () => {} }
+      const one: Asked = { since: performance.now(), losses, fail: () => {} }
       const refused = new Promise<never>((_, reject) => {
         one.fail = reject
       })

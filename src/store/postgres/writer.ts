@@ -6,6 +6,7 @@ import type { OwnNode } from '../own-node.js'
 import type { Tables } from '../schema/index.js'
 import type { WayThere } from '../store.js'
 import { type Gather, makeWriters, type Tx, type Write, type Writing } from '../writing.js'
+import { hangUp } from './connect.js'
 import { kyselyOver, type OnRows } from './driver.js'
 import { causeOfRetry, FencedError, isRetried, isTaken, troubleOf } from './errors.js'
 import type { Server } from './server.js'
@@ -34,6 +35,8 @@ const mostTries = 10
 // Tries after somebody else has inserted a key since the work looked for it: the next try sees the key.
 const mostTriesOfTaken = 3
 const firstPauseMs = 2
+// A server that is there answers the end of a connection at once.
+const farewellMs = 1_000
 // Connections of a thread for works by row.
 const mostRowLines = 4
 
@@ -184,6 +187,7 @@ function openLine({
   /** The connection of the transaction under way: when it is lost, the rest must not run on another connection. */
   let held: pg.Client | undefined
   let newest: pg.Client | undefined
+  let losses = server.losses()
   let isUnderWay = false
   const ended = () => {
     if (isUnderWay) noteTransaction('ended')
@@ -191,6 +195,7 @@ function openLine({
   }
   const connect = async () => {
     await server.ready()
+    losses = server.losses()
     const made = new server.Client(server.config({ readOnly: false }))
     // An error of a connection on which nothing runs: the next query opens another one.
     made.on('error', (error) => {
@@ -206,9 +211,11 @@ function openLine({
   const forget = (lost: pg.Client) => {
     // Another connection may already be open.
     if (lost === newest) client = undefined
-    lost.end().catch(() => {})
+    hangUp(lost)
   }
   const current = async (): Promise<pg.Client> => {
+    // Nothing ran on it when its server was lost, and a machine that is gone tells nobody: it would wait for ever.
+    if (newest !== undefined && losses !== server.losses()) forget(newest)
     client ??= connect()
     try {
       return await client
@@ -273,7 +280,10 @@ function openLine({
       ended()
     },
     async close(): Promise<void> {
-      await (await client)?.end()
+      const open = await client
+      if (open === undefined) return
+      await Promise.race([open.end(), pause(systemClock, farewellMs)])
+      hangUp(open)
     },
   }
 }

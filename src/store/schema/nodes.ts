@@ -35,7 +35,7 @@ const nodes = table('nodes', {
   address: text().default(''),
   /** When this number changes, the node looks for work. */
   wakes: integer().default(0),
-  /** JSON of the records that it wants in the DNS of each domain; empty: not told yet. */
+  /** JSON of what it wants in the DNS of each domain and of certificates; empty: not told yet. */
   records: text().default(''),
   /** How much of the duties it takes, beside those of the others. */
   weight: integer().default(1),

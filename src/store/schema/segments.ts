@@ -41,7 +41,10 @@ const segments = table(
 
 export interface SegmentRow extends RowOf<typeof segments> {}
 
-/** The members of a segment. */
+/**
+ * The members of a segment. There is no index by contact: a change of somebody who is in many segments would write a
+ * page of it in each write, and the key finds them in each of the account's segments, a hundred at most.
+ */
 const segmentMembers = table(
   'segment_members',
   {
@@ -54,7 +57,6 @@ const segmentMembers = table(
   {
     primaryKey: ['segment_id', 'contact_id'],
     isClustered: true,
-    indexes: { segment_members_contact: ['contact_id'] },
   },
 )
 
