@@ -219,6 +219,7 @@ t.test(
 
 t.test(
   'a write waits for another process that holds the database, then goes through',
+  aboutSqlite,
   async (t) => {
     const dataDir = makeTempDir(t)
     const store = await openTestStore(t, { dataDir })
