@@ -24,10 +24,8 @@ export async function followQueued(
   const until = clock.now() + withinMs
   const how = `posthorn email show ${emailId}`
   for (;;) {
-    const mail = await readEmail(read, applianceAccountId, emailId)
-    const [recipient] = mail.recipients
-    // The mail and its recipient are two reads, and between them it may be delivered.
-    const { status } = recipient ?? mail
+    const { status, recipients } = await readEmail(read, applianceAccountId, emailId)
+    const [recipient] = recipients
     const reply = recipient?.reply?.replaceAll('\n', ' ') ?? ''
     if (ended.includes(status)) {
       return { ok: status === 'delivered', answer: `${status}${reply === '' ? '' : `: ${reply}`}` }

@@ -6,6 +6,7 @@ import { ApiError, internalFault, OperatorError } from '../errors/index.js'
 import type { MailEvent } from '../events/index.js'
 import { parseMailbox } from '../mime/index.js'
 import {
+  isRemote,
   type Read,
   storedJson,
   storedTexts,
@@ -55,29 +56,12 @@ export async function readEmail(
   id: string,
   onDamage: (columns: string[]) => void = () => {},
 ): Promise<EmailRecord> {
-  const row = await read
-    .selectFrom('emails')
-    .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
-    .leftJoin('bodies', 'bodies.id', 'emails.body_id')
-    .selectAll('emails')
-    .select(['broadcasts.extras as broadcast_extras', 'bodies.attachments'])
-    .select((eb) => [
-      eb('bodies.id', 'is', null).as('has_no_body'),
-      eb
-        .exists(
-          eb.selectFrom('raw_messages').select('email_id').whereRef('email_id', '=', 'emails.id'),
-        )
-        .as('has_message'),
-    ])
-    .where('emails.id', '=', id)
-    .where('emails.account_id', '=', accountId)
-    .executeTakeFirst()
-  if (row === undefined) throw new ApiError('not_found', 'The account has no email with this id')
+  const { row, found } = await readWhole(read, accountId, id)
   const to = storedTexts(row.to_list)
   const extras = extrasOfRow(row)
   const whole = wholeExtras(extras)
   const kindOf = kinds(to ?? [], whole.cc, whole.bcc)
-  const recipients = (await readRecipients(read, id)).map((recipient) => ({
+  const recipients = found.map((recipient) => ({
     ...recipient,
     kind: kindOf(recipient.email),
     nextAttemptAt: isoTime(recipient.nextAttemptAt),
@@ -209,4 +193,41 @@ function meaningOf({ type, detail }: MailEvent): string {
   const words = [bounceType, bounceClass, rule === undefined ? undefined : `rule ${rule}`]
   const known = words.filter((word) => word !== undefined)
   return known.length === 0 ? '' : `[${known.join(', ')}]`
+}
+
+const mostReads = 5
+
+/**
+ * The row and its recipients as of one moment. They are two queries, and over a server a result may be committed
+ * between them: then both are read again.
+ */
+async function readWhole(read: Read, accountId: string, id: string) {
+  for (let left = mostReads; ; left--) {
+    const row = await read
+      .selectFrom('emails')
+      .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
+      .leftJoin('bodies', 'bodies.id', 'emails.body_id')
+      .selectAll('emails')
+      .select(['broadcasts.extras as broadcast_extras', 'bodies.attachments'])
+      .select((eb) => [
+        eb('bodies.id', 'is', null).as('has_no_body'),
+        eb
+          .exists(
+            eb.selectFrom('raw_messages').select('email_id').whereRef('email_id', '=', 'emails.id'),
+          )
+          .as('has_message'),
+      ])
+      .where('emails.id', '=', id)
+      .where('emails.account_id', '=', accountId)
+      .executeTakeFirst()
+    if (row === undefined) throw new ApiError('not_found', 'The account has no email with this id')
+    const found = await readRecipients(read, id)
+    if (!isRemote(read) || left === 1) return { row, found }
+    const now = await read
+      .selectFrom('emails')
+      .select(['status', 'waiting'])
+      .where('id', '=', id)
+      .executeTakeFirst()
+    if (now?.status === row.status && now.waiting === row.waiting) return { row, found }
+  }
 }

@@ -2,24 +2,31 @@ import t from 'tap'
 import { ApiError } from '../../src/errors/index.js'
 import { eachApart, writeApart } from '../../src/store/index.js'
 import { poison } from '../support/poison.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { openTestStore } from '../support/store.js'
 
 const account = (id: string) => ({ id, name: id, created_at: 0 })
 
-t.test('a work that undoes the whole transaction fails alone; the others run again', async (t) => {
-  const store = await openTestStore(t)
-  await poison(store, 'insert on accounts', "new.id = 'bad'", 'rollback')
-  const insert = (id: string) =>
-    store.write((tx) => tx.insertInto('accounts').values(account(id)).execute())
-  const results = await Promise.allSettled(['a', 'bad', 'b', 'c'].map(insert))
-  t.same(
-    results.map(({ status }) => status),
-    ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
-  )
-  t.match(results[1], { reason: { message: 'it is poisoned', code: 'SQLITE_CONSTRAINT_TRIGGER' } })
-  const rows = await store.read.selectFrom('accounts').select('id').execute()
-  t.same(rows.map(({ id }) => id).sort(), ['a', 'b', 'c'])
-})
+t.test(
+  'a work that undoes the whole transaction fails alone; the others run again',
+  aboutSqlite,
+  async (t) => {
+    const store = await openTestStore(t)
+    await poison(store, 'insert on accounts', "new.id = 'bad'", 'rollback')
+    const insert = (id: string) =>
+      store.write((tx) => tx.insertInto('accounts').values(account(id)).execute())
+    const results = await Promise.allSettled(['a', 'bad', 'b', 'c'].map(insert))
+    t.same(
+      results.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+    )
+    t.match(results[1], {
+      reason: { message: 'it is poisoned', code: 'SQLITE_CONSTRAINT_TRIGGER' },
+    })
+    const rows = await store.read.selectFrom('accounts').select('id').execute()
+    t.same(rows.map(({ id }) => id).sort(), ['a', 'b', 'c'])
+  },
+)
 
 t.test('of what is written together the one at fault is told apart', async (t) => {
   const store = await openTestStore(t)
@@ -36,7 +43,7 @@ t.test('of what is written together the one at fault is told apart', async (t) =
   t.same(await write([]), { written: [], results: [], faults: [], left: [] })
 })
 
-t.test('what the storage refuses is left for later, all of it', async (t) => {
+t.test('what the storage refuses is left for later, all of it', aboutSqlite, async (t) => {
   const store = await openTestStore(t)
   await store.close()
   const outcome = await writeApart(store.write, ['a', 'b'], (tx, some) =>

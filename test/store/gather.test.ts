@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { gatherAlone, type Tx, type Write } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { poison } from '../support/poison.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { openTestStore } from '../support/store.js'
 
 const account = (id: string) => ({ id, name: id, created_at: 0 })
@@ -68,7 +69,7 @@ t.test('a refusal is the result of one, and undoes nothing', async (t) => {
   t.equal(await ids(), 'a b')
 })
 
-t.test('writes of both ways keep the order of the calls', async (t) => {
+t.test('writes of both ways keep the order of the calls', aboutSqlite, async (t) => {
   const { add, insert, calls, store } = await openAccounts(t)
   await Promise.all([add('e'), add('d'), insert('c'), add('b'), add('a')])
   t.same(calls, ['e d', 'b a'])
@@ -114,7 +115,7 @@ t.test('an item is let go of once it is committed, and needed no more', async (t
   t.same(seen.filter((one) => one === '-a' || one === '-b').sort(), ['-a', '-b'], 'each once')
 })
 
-t.test('a fault of the storage fails all of them, and keeps none', async (t) => {
+t.test('a fault of the storage fails all of them, and keeps none', aboutSqlite, async (t) => {
   let isFull = false
   const full = Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
   const { store, ids, insert } = await openAccounts(t)

@@ -3,6 +3,7 @@ import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { giveBackPages, type Store, vacuumStore } from '../../src/store/index.js'
 import { databaseFile } from '../../src/store/sqlite/files.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
 
 const { signal } = new AbortController()
@@ -22,28 +23,32 @@ async function openFreed(t: Test, dataDir: string): Promise<Store> {
   return store
 }
 
-t.test('free pages are given back in small writes, but for a tenth of the file', async (t) => {
-  const dataDir = makeTempDir(t)
-  const store = await openFreed(t, dataDir)
-  await store.checkpoint()
-  const sizeBefore = statSync(databaseFile(dataDir)).size
-  let writes = 0
-  const write: Store['write'] = (work) => {
-    writes++
-    return store.write(work)
-  }
-  const { before, after } = await giveBackPages({ read: store.read, write }, signal)
-  t.ok(before.shrinks && before.free > 1_500, `${before.free} free before`)
-  t.ok(after.free <= after.total * 0.11 && after.free > 0, `${after.free} of ${after.total} stay`)
-  t.ok(writes >= (before.total - after.total) / 100, `${writes} writes of at most 100 pages`)
-  await store.checkpoint()
-  t.equal(statSync(databaseFile(dataDir)).size, after.total * after.bytesEach)
-  t.ok(sizeBefore > 3 * after.total * after.bytesEach)
-  const stayed = await store.read.selectFrom('bodies').select('id').execute()
-  t.same(stayed, [{ id: 200 }])
-})
+t.test(
+  'free pages are given back in small writes, but for a tenth of the file',
+  aboutSqlite,
+  async (t) => {
+    const dataDir = makeTempDir(t)
+    const store = await openFreed(t, dataDir)
+    await store.checkpoint()
+    const sizeBefore = statSync(databaseFile(dataDir)).size
+    let writes = 0
+    const write: Store['write'] = (work) => {
+      writes++
+      return store.write(work)
+    }
+    const { before, after } = await giveBackPages({ read: store.read, write }, signal)
+    t.ok(before.shrinks && before.free > 1_500, `${before.free} free before`)
+    t.ok(after.free <= after.total * 0.11 && after.free > 0, `${after.free} of ${after.total} stay`)
+    t.ok(writes >= (before.total - after.total) / 100, `${writes} writes of at most 100 pages`)
+    await store.checkpoint()
+    t.equal(statSync(databaseFile(dataDir)).size, after.total * after.bytesEach)
+    t.ok(sizeBefore > 3 * after.total * after.bytesEach)
+    const stayed = await store.read.selectFrom('bodies').select('id').execute()
+    t.same(stayed, [{ id: 200 }])
+  },
+)
 
-t.test('it ends between two writes when it is told to', async (t) => {
+t.test('it ends between two writes when it is told to', aboutSqlite, async (t) => {
   const store = await openFreed(t, makeTempDir(t))
   const stop = new AbortController()
   const write: Store['write'] = (work) => {
@@ -54,7 +59,7 @@ t.test('it ends between two writes when it is told to', async (t) => {
   t.equal(before.total - after.total, 100)
 })
 
-t.test('a database of before cannot shrink until it was written anew', async (t) => {
+t.test('a database of before cannot shrink until it was written anew', aboutSqlite, async (t) => {
   const dataDir = makeTempDir(t)
   const old = new Database(databaseFile(dataDir))
   old.exec('create table older (id integer primary key)')

@@ -95,6 +95,7 @@ import { openEngine, send, trigger, wait } from '../support/automation-rig.js'
 import { openCampaigns, plans } from '../support/campaigns.js'
 import { FakeClock } from '../support/clock.js'
 import { day, openMailLog } from '../support/mail-log.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
 
@@ -124,7 +125,7 @@ async function countTogether({ store, clock }: { store: Store; clock: FakeClock 
   await makeRateExchange({ store, clock }, makeSharedCounts()).run()
 }
 
-t.test('every index is used by a statement', async (t) => {
+t.test('every index is used by a statement', aboutSqlite, async (t) => {
   const dataDir = makeTempDir(t)
   const posthorn = await startPosthorn(t, { dataDir })
   const { store, accountId } = posthorn

@@ -27,21 +27,26 @@ import { makeGroupCommit } from '../../src/store/sqlite/group-commit.js'
 import { sharing } from '../../src/store/sqlite/log-sync.js'
 import { joinTurns } from '../../src/store/turns.js'
 import { FakeClock } from '../support/clock.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
 
 const account = (id: string) => ({ id, name: id, created_at: 0 })
 
-t.test('a resolved write can be read, by this connection and by another process', async (t) => {
-  const dataDir = makeTempDir(t)
-  const store = await openTestStore(t, { dataDir })
-  await store.write((tx) => tx.insertInto('accounts').values(account('a')).execute())
-  t.equal((await store.read.selectFrom('accounts').selectAll().execute()).length, 1)
-  const other = new Database(`${dataDir}/posthorn.db`, { readonly: true })
-  t.same(other.prepare('select id from accounts').all(), [{ id: 'a' }])
-  other.close()
-})
+t.test(
+  'a resolved write can be read, by this connection and by another process',
+  aboutSqlite,
+  async (t) => {
+    const dataDir = makeTempDir(t)
+    const store = await openTestStore(t, { dataDir })
+    await store.write((tx) => tx.insertInto('accounts').values(account('a')).execute())
+    t.equal((await store.read.selectFrom('accounts').selectAll().execute()).length, 1)
+    const other = new Database(`${dataDir}/posthorn.db`, { readonly: true })
+    t.same(other.prepare('select id from accounts').all(), [{ id: 'a' }])
+    other.close()
+  },
+)
 
-t.test('the database is durable and checked: WAL, foreign keys, STRICT', async (t) => {
+t.test('the database is durable and checked: WAL, foreign keys, STRICT', aboutSqlite, async (t) => {
   const store = await openTestStore(t)
   const settings = await store.write(async (tx) => {
     const { sql } = await import('kysely')
@@ -189,6 +194,7 @@ t.test('a work that throws undoes itself alone, and answers with its own error',
 
 t.test(
   'a full disk fails every write of the transaction with 503, and later writes work',
+  aboutSqlite,
   async (t) => {
     const dataDir = makeTempDir(t)
     const store = await openTestStore(t, { dataDir })
@@ -213,6 +219,7 @@ t.test(
 
 t.test(
   'a write waits for another process that holds the database, then goes through',
+  aboutSqlite,
   async (t) => {
     const dataDir = makeTempDir(t)
     const store = await openTestStore(t, { dataDir })
@@ -227,55 +234,65 @@ t.test(
   },
 )
 
-t.test('what was answered survives kill -9, and a half-done write leaves nothing', async (t) => {
-  const dataDir = makeTempDir(t)
-  await migrateStore({ dataDir })
-  const child = fork(new URL('../support/store-writer.js', import.meta.url), [dataDir])
-  const acknowledged: string[] = []
-  await new Promise<void>((resolve) => {
-    child.on('message', (id) => {
-      acknowledged.push(String(id))
-      if (acknowledged.length === 200) child.kill('SIGKILL')
+t.test(
+  'what was answered survives kill -9, and a half-done write leaves nothing',
+  aboutSqlite,
+  async (t) => {
+    const dataDir = makeTempDir(t)
+    await migrateStore({ dataDir })
+    const child = fork(new URL('../support/store-writer.js', import.meta.url), [dataDir])
+    const acknowledged: string[] = []
+    await new Promise<void>((resolve) => {
+      child.on('message', (id) => {
+        acknowledged.push(String(id))
+        if (acknowledged.length === 200) child.kill('SIGKILL')
+      })
+      child.on('exit', () => resolve())
     })
-    child.on('exit', () => resolve())
-  })
-  const store = await openTestStore(t, { dataDir })
-  const rows = await store.read.selectFrom('accounts').select(['id', 'name']).execute()
-  const names = new Set(rows.map((row) => row.name))
-  t.ok(acknowledged.length >= 200)
-  t.same(
-    acknowledged.filter((name) => !names.has(name)),
-    [],
-    'nothing acknowledged is lost',
-  )
-  // Each work writes a pair.
-  t.equal(rows.length % 2, 0, 'no half of a work is left')
-})
+    const store = await openTestStore(t, { dataDir })
+    const rows = await store.read.selectFrom('accounts').select(['id', 'name']).execute()
+    const names = new Set(rows.map((row) => row.name))
+    t.ok(acknowledged.length >= 200)
+    t.same(
+      acknowledged.filter((name) => !names.has(name)),
+      [],
+      'nothing acknowledged is lost',
+    )
+    // Each work writes a pair.
+    t.equal(rows.length % 2, 0, 'no half of a work is left')
+  },
+)
 
-t.test('threads take turns: no update is lost and none waits in the busy handler', async (t) => {
-  const dataDir = makeTempDir(t)
-  await migrateStore({ dataDir })
-  const turns = makeTurns()
-  const store = await openTestStore(t, { dataDir, turns })
-  await store.write((tx) => tx.insertInto('accounts').values(account('counter')).execute())
-  const entry = new URL('../support/store-counter.js', import.meta.url)
-  await Promise.all(
-    [1, 2, 3].map(
-      (slot) =>
-        new Promise<void>((resolve, reject) => {
-          const worker = new Worker(entry, { workerData: { dataDir, turns, slot, times: 300 } })
-          worker.on('error', reject)
-          worker.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`exit ${code}`))))
-        }),
-    ),
-  )
-  const row = await store.read
-    .selectFrom('accounts')
-    .select('created_at')
-    .where('id', '=', 'counter')
-    .executeTakeFirstOrThrow()
-  t.equal(row.created_at, 900)
-})
+t.test(
+  'threads take turns: no update is lost and none waits in the busy handler',
+  aboutSqlite,
+  async (t) => {
+    const dataDir = makeTempDir(t)
+    await migrateStore({ dataDir })
+    const turns = makeTurns()
+    const store = await openTestStore(t, { dataDir, turns })
+    await store.write((tx) => tx.insertInto('accounts').values(account('counter')).execute())
+    const entry = new URL('../support/store-counter.js', import.meta.url)
+    await Promise.all(
+      [1, 2, 3].map(
+        (slot) =>
+          new Promise<void>((resolve, reject) => {
+            const worker = new Worker(entry, { workerData: { dataDir, turns, slot, times: 300 } })
+            worker.on('error', reject)
+            worker.on('exit', (code) =>
+              code === 0 ? resolve() : reject(new Error(`exit ${code}`)),
+            )
+          }),
+      ),
+    )
+    const row = await store.read
+      .selectFrom('accounts')
+      .select('created_at')
+      .where('id', '=', 'counter')
+      .executeTakeFirstOrThrow()
+    t.equal(row.created_at, 900)
+  },
+)
 
 t.test('a waiter is passed over some times, then its turn comes', async (t) => {
   const shared = makeTurns()
@@ -363,7 +380,7 @@ t.test('a dead thread loses its turn, whether it held it or was handed it', asyn
   t.pass('the turn came round')
 })
 
-t.test('a checkpoint moves what was committed into the database file', async (t) => {
+t.test('a checkpoint moves what was committed into the database file', aboutSqlite, async (t) => {
   const dataDir = makeTempDir(t)
   const store = await openTestStore(t, { dataDir })
   const size = () => statSync(`${dataDir}/posthorn.db`).size
@@ -377,7 +394,7 @@ t.test('a checkpoint moves what was committed into the database file', async (t)
   t.ok(size() > before + html.length / 2)
 })
 
-t.test('a long log begins anew though somebody writes all the time', async (t) => {
+t.test('a long log begins anew though somebody writes all the time', aboutSqlite, async (t) => {
   const dataDir = makeTempDir(t)
   const store = await openTestStore(t, { dataDir })
   const log = `${dataDir}/posthorn.db-wal`
@@ -409,6 +426,7 @@ t.test('a long log begins anew though somebody writes all the time', async (t) =
 
 t.test(
   'the log is cut off where that is asked for, unless somebody still reads in it',
+  aboutSqlite,
   async (t) => {
     const dataDir = makeTempDir(t)
     const store = await openTestStore(t, { dataDir })
@@ -548,33 +566,37 @@ t.test('a damaged row whose id is out of all bounds leaves numbers for the other
   t.ok(after.ids.uuid() < before.ids.uuid().replace(/^./, '1'))
 })
 
-t.test('the largest ids are read from the ends of indexes, and from every table', async (t) => {
-  const dataDir = makeTempDir(t)
-  await openTestStore(t, { dataDir })
-  const raw = openConnection(databaseFile(dataDir), { busyTimeoutMs: 100 })
-  t.teardown(() => raw.close())
-  for (const query of Object.values(lastIdsSql)) {
-    const plan = raw.prepare<[], { detail: string }>(`explain query plan ${query}`).all()
-    t.same(
-      plan.filter(({ detail }) => /^SCAN (?!\(subquery)/.test(detail)),
-      [],
-    )
-  }
-  const keyed = (type: string) =>
-    raw
-      .prepare<[string], string>(
-        "select s.name from sqlite_schema s join pragma_table_info(s.name) i where s.type = 'table' and i.name = 'id' and i.pk = 1 and i.type = ? and s.name not like 'kysely%'",
+t.test(
+  'the largest ids are read from the ends of indexes, and from every table',
+  aboutSqlite,
+  async (t) => {
+    const dataDir = makeTempDir(t)
+    await openTestStore(t, { dataDir })
+    const raw = openConnection(databaseFile(dataDir), { busyTimeoutMs: 100 })
+    t.teardown(() => raw.close())
+    for (const query of Object.values(lastIdsSql)) {
+      const plan = raw.prepare<[], { detail: string }>(`explain query plan ${query}`).all()
+      t.same(
+        plan.filter(({ detail }) => /^SCAN (?!\(subquery)/.test(detail)),
+        [],
       )
-      .pluck()
-      .all(type)
-  // SQLite numbers these, or they have one row, or another table's numbers.
-  const others =
-    /^(appliance|audit_log|consent|contact_imports|doctor_findings|event_names_through|events|figure_cursors|job_runs|notices|notice_mails|protection_audit|releases|retention_state|segment_changes|site_orders|tasks|webhook_.*|.*_sources)$/
-  for (const table of keyed('INTEGER').filter((name) => !others.test(name))) {
-    t.match(lastIdsSql.serial, `from "${table}"`)
-  }
-  for (const table of keyed('TEXT')) t.match(lastIdsSql.uuid, `from "${table}"`)
-})
+    }
+    const keyed = (type: string) =>
+      raw
+        .prepare<[string], string>(
+          "select s.name from sqlite_schema s join pragma_table_info(s.name) i where s.type = 'table' and i.name = 'id' and i.pk = 1 and i.type = ? and s.name not like 'kysely%'",
+        )
+        .pluck()
+        .all(type)
+    // SQLite numbers these, or they have one row, or another table's numbers.
+    const others =
+      /^(appliance|audit_log|consent|contact_imports|doctor_findings|event_names_through|events|figure_cursors|job_runs|notices|notice_mails|protection_audit|releases|retention_state|segment_changes|site_orders|tasks|webhook_.*|.*_sources)$/
+    for (const table of keyed('INTEGER').filter((name) => !others.test(name))) {
+      t.match(lastIdsSql.serial, `from "${table}"`)
+    }
+    for (const table of keyed('TEXT')) t.match(lastIdsSql.uuid, `from "${table}"`)
+  },
+)
 
 t.test('one process a data directory', async (t) => {
   const file = `${makeTempDir(t)}/lock`

@@ -22,7 +22,7 @@ async function landForEver({ dataDir, accountId, turns, slot }: Data): Promise<v
   const land = makeLandEvents([makeProtection(protection)])
   for (let i = 0; ; i++) {
     const bounced = i % 8 === 0
-    await store.write((tx) =>
+    await store.byRow((tx) =>
       land(tx, [
         {
           accountId,

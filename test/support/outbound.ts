@@ -38,7 +38,7 @@ import type { QueueClass, Store } from '../../src/store/index.js'
 import { suppressFailing } from '../../src/suppression/index.js'
 import { openRenderer, type Renderer } from '../../src/templates/index.js'
 import { attachmentRules } from './attachment-rules.js'
-import type { FakeClock } from './clock.js'
+import { FakeClock } from './clock.js'
 import { type FakeMx, fakeMx, type MxScript } from './fake-mx.js'
 import { type FakeResolver, fakeResolver } from './resolver.js'
 import { makeTempDir, openTestStore } from './store.js'
@@ -273,7 +273,10 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
     ring: (lane, queueClass = 0) =>
       outbound?.ring([{ lane, class: queueClass, accountId, dueAt: clock.now() }]),
     async stop(graceMs = 1_000) {
-      await outbound?.close(graceMs)
+      const closed = outbound?.close(graceMs)
+      // Without a grace attempts are broken off at once, by a test's clock too.
+      if (graceMs === 0 && clock instanceof FakeClock) await clock.advance(0)
+      await closed
       outbound = undefined
     },
     async start() {
