@@ -7,8 +7,10 @@ import { type Backlog, joinBacklog, type StreamDue } from '../deliveries/index.j
 import { openLog } from '../log/index.js'
 import type { Snapshot } from '../metrics/index.js'
 import { openStore } from '../store/index.js'
+import type { SurgeSettings } from '../surges/index.js'
 import { openRenderer, type Renderer } from '../templates/index.js'
 import { endFromThread } from './fault.js'
+import { surgeSettings } from './surges.js'
 import { logOptions, type ThreadContext } from './thread.js'
 import type { ThreadData } from './thread-data.js'
 import { countCommits, openThreadMeter } from './thread-meter.js'
@@ -30,6 +32,7 @@ export interface JobGround extends Pick<ThreadContext, 'store' | 'clock' | 'log'
 export interface JobContext extends Omit<JobGround, 'data' | 'say'> {
   maxQueued: number
   retry: ThreadData['config']['outbound']['retry']
+  surges: SurgeSettings
   renderer: Renderer
 }
 
@@ -50,7 +53,8 @@ export async function runJob(
     const renderer = openRenderer({ log, clock })
     const { maxQueued, retry } = data.config.outbound
     try {
-      await work({ ...ground, renderer, maxQueued, retry })
+      const surges = surgeSettings(data.config)
+      await work({ ...ground, renderer, maxQueued, retry, surges })
     } finally {
       await renderer.close()
     }

@@ -24,6 +24,7 @@ export {
 } from './billing.js'
 export { refuseBeyondCeiling } from './ceilings.js'
 export {
+  addMails,
   countHandedIn,
   forgetHandedIn,
   type HandedInCount,

@@ -107,7 +107,7 @@ function fromOf({ sources }: Surge): string {
   const [first] = sources.toSorted((a, b) => b.mails - a.mails)
   if (first === undefined) return ''
   const more = sources.length > 1 ? ` and ${sources.length - 1} more` : ''
-  return `${first.keyName ?? 'no key'} ${first.address}${more}`.trim()
+  return `${first.keyName ?? 'automation or no key'} ${first.address}${more}`.trim()
 }
 
 function decide(decision: SurgeDecision) {

@@ -53,6 +53,7 @@ export {
   allEntered,
   enterAnew,
   enteredFor,
+  neverMailed,
   readThrough,
   removeEntries,
   startRecipientIndex,

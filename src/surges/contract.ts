@@ -13,7 +13,9 @@ const known = {
   mails: count('How many mails the account had handed in within the hour when it was noticed'),
   held: count('How many deliveries were held'),
   sources: manyOf({
-    keyId: orNull(uuid('The key that handed it in; null: no key, or many more together')),
+    keyId: orNull(
+      uuid('The key that handed it in; null: an automation, no key, or many more together'),
+    ),
     keyName: orNull(text('Its name')),
     address: text('Where it came from; empty where that could not be told'),
     mails: count('How many of its deliveries were held'),

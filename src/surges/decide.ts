@@ -93,14 +93,18 @@ async function nextSurgeAt(read: Read, accountId: string, id: string): Promise<n
 }
 
 /**
- * Throws a 403 where the key that asks for a release has handed in the held mail, or was made after the surge began: a
- * thief with a full key would release his own mail, or make another key that does.
+ * Throws a 403 where the key that asks for a release has handed in the held mail, or may have by events of automations,
+ * or was made after the surge began: a thief with a full key would release his own mail, or make another key that does.
  */
 export async function refuseOwnKey(read: Read, surge: Surge, by: Principal): Promise<void> {
   const { createdAt } = await findKey(read, by.accountId, by.keyId)
-  const isOwn = surge.sources.some(({ keyId }) => keyId === by.keyId)
-  if (!isOwn && createdAt < surge.beganAt) return
-  const why = isOwn ? 'has handed in what is held' : 'was made after the surge began'
+  const isOf = (keyId: string | null) => surge.sources.some((one) => one.keyId === keyId)
+  const why = isOf(by.keyId)
+    ? 'has handed in what is held'
+    : isOf(null)
+      ? 'may have handed in what is held, of which a part came by no key'
+      : createdAt >= surge.beganAt && 'was made after the surge began'
+  if (why === false) return
   throw new ApiError(
     'forbidden',
     `This key ${why}, so it cannot release it; use an older key, or the dashboard`,

@@ -84,7 +84,7 @@ function linesOf(surge: Surge): string[] {
 }
 
 const keyOf = (id: string | null, name: string | null) =>
-  id === null ? 'no key' : `the key "${oneLine(name ?? 'deleted', 100)}" (${id})`
+  id === null ? 'an automation, or no key' : `the key "${oneLine(name ?? 'deleted', 100)}" (${id})`
 
 const textForOwner = (lines: readonly string[]) =>
   [

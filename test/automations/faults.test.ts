@@ -94,6 +94,7 @@ t.test('an account whose runs cannot be planned keeps no other from its turn', a
       },
     },
     log: { ...silentLog, error: (fields: object) => void told.push(fields) },
+    surges: { minimum: 0, times: 10 },
     renderer: {
       render: async () => ({ kind: 'unavailable', cause: '-' }) as const,
       close: async () => {},

@@ -159,7 +159,7 @@ t.test('a change that comes while the engine is about to block a run is not miss
     await store.write((tx) => go(tx, accountId))
     await wake(rig)
     const { moved } = await takePlans(
-      { store, ids: store.ids, retry: deps.retry },
+      { ...deps, ids: store.ids },
       batch,
       clock.now(),
     )

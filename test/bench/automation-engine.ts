@@ -38,6 +38,7 @@ export async function openBenchEngine(dataDir: string, accountId: string) {
     log: silentLog,
     plans,
     retry,
+    surges: { minimum: 1_000_000, times: 10 },
     renderer,
     ...memory,
     backlog: joinBacklog(makeBacklogMemory()),

@@ -112,6 +112,7 @@ export async function openEngine(
     log: silentLog,
     plans,
     retry,
+    surges: { minimum: 0, times: 10 },
     renderer,
     ...memory,
     backlog: joinBacklog(makeBacklogMemory()),

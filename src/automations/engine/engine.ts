@@ -5,13 +5,16 @@ import type { Log } from '../../log/index.js'
 import type { Meter } from '../../metrics/index.js'
 import { holdsPart } from '../../nodes/index.js'
 import { isPassing, prepared, type Read, type Store } from '../../store/index.js'
+import type { SeenOfHour } from '../../surges/index.js'
 import { makeMailTemplates, makeVersions } from '../definition/index.js'
 import { type MailDeps, ringOf } from './mails.js'
 import { type PlanDeps, planDue, type RunBatch } from './plan.js'
 import { takePlans } from './take.js'
 
 /** What the engine needs; `ring` tells the outbound threads that there is new mail. */
-export interface EngineDeps extends Omit<PlanDeps, 'store'>, Pick<MailDeps, 'retry'> {
+export interface EngineDeps
+  extends Omit<PlanDeps, 'store'>,
+    Pick<MailDeps, 'retry' | 'surges' | 'hours'> {
   store: Store
   clock: Clock
   log: Log
@@ -24,6 +27,7 @@ export interface EngineDeps extends Omit<PlanDeps, 'store'>, Pick<MailDeps, 'ret
 export const makeEngineMemory = () => ({
   versions: makeVersions(),
   templates: makeMailTemplates(),
+  hours: new Map<string, SeenOfHour>(),
 })
 
 /** Resolves when there may be something due: after so long, or sooner when somebody has rung. */
@@ -152,12 +156,13 @@ async function takeSlice(
  * mails that do not exist.
  */
 async function take(
-  { store, backlog, meter, ring, retry }: EngineDeps,
+  { store, backlog, meter, ring, retry, plans, surges, hours }: EngineDeps,
   accountId: string,
   batch: RunBatch,
   now: number,
 ): Promise<boolean> {
-  const { mails, moved, steps } = await takePlans({ store, ids: store.ids, retry }, batch, now)
+  const writing = { store, ids: store.ids, retry, plans, surges, hours }
+  const { mails, moved, steps } = await takePlans(writing, batch, now)
   for (const step of steps) meter.count('posthorn_automation_steps_total', step)
   backlog.change(mails.length)
   if (mails.length > 0) ring(ringOf(accountId, mails, now))

@@ -4,6 +4,7 @@ import {
   blockedOfEach,
   type ClassName,
   classNameOf,
+  enqueue,
   enqueueTogether,
   type StreamDue,
 } from '../../deliveries/index.js'
@@ -19,12 +20,13 @@ import {
   type Tx,
 } from '../../store/index.js'
 import { bodiesOf } from '../definition/index.js'
+import { type BrakeDeps, brakeMails } from './brake-mails.js'
 import { typeOf } from './gate.js'
 import type { PlannedMail } from './plan.js'
 
 /** What writing mails needs; `retry` says how long (ms) deliveries of each class are tried. */
-export interface MailDeps {
-  ids: Pick<Ids, 'serial'>
+export interface MailDeps extends BrakeDeps {
+  ids: Pick<Ids, 'serial' | 'uuid'>
   retry: Readonly<Record<ClassName, { readonly maxAge: number }>>
 }
 
@@ -54,7 +56,7 @@ export async function refusedMails(
 /** Counts and writes mails with their deliveries. Throws as sends do when a cap would be passed. */
 export async function insertMails(
   tx: Tx,
-  { ids, retry }: MailDeps,
+  { ids, retry, ...brake }: MailDeps,
   billing: AccountBilling,
   mails: readonly PlannedMail[],
   now: number,
@@ -87,16 +89,24 @@ export async function insertMails(
   })
   const values = { json: JSON.stringify(rows), accountId: billing.accountId, now }
   await insertEmails(tx, values)
-  const deliveries = mails.map((mail) => {
+  const { accountId } = billing
+  const transactional = mails.filter(({ step }) => typeOf(step) === 'transactional').map(mailboxOf)
+  const surge = await brakeMails(tx, { ids, ...brake }, accountId, transactional, now)
+  const isHeld = (mail: PlannedMail) =>
+    typeOf(mail.step) === 'transactional' && surge?.addresses.has(mailboxOf(mail).address) === true
+  const deliveryOf = (mail: PlannedMail) => {
     const { address: recipient, domain: lane } = mailboxOf(mail)
     const expiresAt = now + retry[classNameOf(classOf(mail))].maxAge
     const { id: emailId, deliveryId: id } = mail
     return { id, emailId, recipient, lane, class: classOf(mail), dueAt: now, expiresAt }
-  })
-  await enqueueTogether(tx, billing.accountId, deliveries)
+  }
+  const going = mails.filter((mail) => !isHeld(mail))
+  await enqueueTogether(tx, accountId, going.map(deliveryOf))
+  const held = { at: now, reason: surge?.reason ?? '' }
+  const waiting = mails.filter(isHeld).map((mail) => ({ ...deliveryOf(mail), accountId, held }))
+  if (waiting.length > 0) await enqueue(tx, waiting)
   const merges = mails.flatMap(({ id, merged }) => (merged === null ? [] : [[id, merged]]))
   if (merges.length > 0) await insertMerges(tx, { json: JSON.stringify(merges) })
-  const { accountId } = billing
   await insertTags(
     tx,
     mails.map(({ id, step }) => ({ id, accountId, tags: step.config.tags ?? [] })),

@@ -32,7 +32,7 @@ export const surgeView = (surge: Surge, now: number): SurgeView => ({
     .map(({ keyId, keyName, address, mails }) => ({
       // Nothing leads to a key that was deleted.
       keyId: keyName === null ? null : keyId,
-      key: keyName ?? (keyId === null ? 'No key' : 'A key that is gone'),
+      key: keyName ?? (keyId === null ? 'An automation, or no key' : 'A key that is gone'),
       address: address === '' ? 'not known' : address,
       mails: shown(mails),
     })),
