@@ -161,8 +161,8 @@ export async function addContactIn(
 }
 
 /**
- * Gives a contact the given fields, and leaves the others; resolves with the contact then. `at`: when somebody changed it; undefined for what an import
- * says of its own people, whom undoing it removes.
+ * Gives a contact the given fields, and leaves the others; resolves with the contact then. `at`: when somebody changed
+ * it; undefined for what an import says of its own people, whom undoing it removes.
  */
 export async function updateContact(
   tx: Tx,

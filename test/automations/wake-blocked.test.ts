@@ -158,11 +158,7 @@ t.test('a change that comes while the engine is about to block a run is not miss
     if (batch === undefined) throw new Error('Nothing is due')
     await store.write((tx) => go(tx, accountId))
     await wake(rig)
-    const { moved } = await takePlans(
-      { ...deps, ids: store.ids },
-      batch,
-      clock.now(),
-    )
+    const { moved } = await takePlans({ ...deps, ids: store.ids }, batch, clock.now())
     t.equal(moved, 0, 'it is planned anew')
     await rig.work()
     t.match(await rig.story(run), /mail sent$/)

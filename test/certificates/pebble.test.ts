@@ -1,6 +1,7 @@
 // Issue 48, 7: a directory that others wrote, Debian's pebble, with its name server beside it.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { openCertificates, renewCertificates } from '../../src/certificates/index.js'
@@ -78,6 +79,7 @@ fetch('http://127.0.0.1:${records}/' + (verb === 'add' ? 'set-txt' : 'clear-txt'
     chmodSync(hook, 0o700)
     const resolver = systemResolver({ clock: systemClock, servers: [server] })
     await eventually(async () => (await resolver.a('acme.test')).kind === 'records', 10_000)
+    await eventually(() => isListening(acme), 10_000)
     const config = loadConfig({
       env: {
         POSTHORN_INBOUND_ENABLED: 'false',
@@ -109,3 +111,12 @@ fetch('http://127.0.0.1:${records}/' + (verb === 'add' ? 'set-txt' : 'clear-txt'
     t.not(left.kind, 'records', 'the record is taken away')
   },
 )
+
+const isListening = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
