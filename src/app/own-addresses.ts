@@ -7,9 +7,9 @@ import type { Store } from '../store/index.js'
 import { foreignAddresses } from './foreign-addresses.js'
 
 /**
- * Tells the other nodes which addresses this one sends from, and what it wants in the DNS and of certificates. Resolves with the settings
- * without addresses that it does not send from: another node's, and those that no interface of this machine has. So all
- * nodes may have one file of settings, and a pool may be one node's alone.
+ * Tells the other nodes which addresses this one sends from, and what it wants in the DNS and of certificates. Resolves
+ * with the settings without addresses that it does not send from: another node's, and those that no interface of this
+ * machine has. So all nodes may have one file of settings, and a pool may be one node's alone.
  */
 export async function takeAddresses(
   { store, log }: { store: Store; log: Log },

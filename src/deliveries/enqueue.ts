@@ -88,7 +88,14 @@ export async function enqueueTogether(
   accountId: string,
   deliveries: readonly DeliveryTogether[],
 ): Promise<void> {
-  const rows = deliveries.map((one) => [
+  const held = deliveries.filter((one) => one.held !== undefined)
+  if (held.length > 0)
+    await insertHeld(
+      tx,
+      held.map((one) => toHeldRow({ ...one, accountId })),
+    )
+  const going = deliveries.filter((one) => one.held === undefined)
+  const rows = going.map((one) => [
     one.id,
     one.emailId,
     one.recipient,

@@ -92,19 +92,22 @@ async function nextSurgeAt(read: Read, accountId: string, id: string): Promise<n
   return next?.began_at
 }
 
+/** Why what is held may be this key's; undefined: it is not. */
+function whyOwn({ sources, beganAt }: Surge, key: string, createdAt: Surge['beganAt']) {
+  const isOf = (keyId: string | null) => sources.some((one) => one.keyId === keyId)
+  if (isOf(key)) return 'has handed in what is held'
+  if (isOf(null)) return 'may have handed in what is held, of which a part came by no key'
+  return createdAt < beganAt ? undefined : 'was made after the surge began'
+}
+
 /**
  * Throws a 403 where the key that asks for a release has handed in the held mail, or may have by events of automations,
  * or was made after the surge began: a thief with a full key would release his own mail, or make another key that does.
  */
 export async function refuseOwnKey(read: Read, surge: Surge, by: Principal): Promise<void> {
   const { createdAt } = await findKey(read, by.accountId, by.keyId)
-  const isOf = (keyId: string | null) => surge.sources.some((one) => one.keyId === keyId)
-  const why = isOf(by.keyId)
-    ? 'has handed in what is held'
-    : isOf(null)
-      ? 'may have handed in what is held, of which a part came by no key'
-      : createdAt >= surge.beganAt && 'was made after the surge began'
-  if (why === false) return
+  const why = whyOwn(surge, by.keyId, createdAt)
+  if (why === undefined) return
   throw new ApiError(
     'forbidden',
     `This key ${why}, so it cannot release it; use an older key, or the dashboard`,

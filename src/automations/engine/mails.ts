@@ -4,7 +4,6 @@ import {
   blockedOfEach,
   type ClassName,
   classNameOf,
-  enqueue,
   enqueueTogether,
   type StreamDue,
 } from '../../deliveries/index.js'
@@ -31,8 +30,9 @@ export interface MailDeps extends BrakeDeps {
 }
 
 // automations.md, O16: transactional mail leaves as such.
-const classOf = ({ step }: PlannedMail) =>
-  typeOf(step) === 'transactional' ? queueClass.transactional : queueClass.automation
+const isTransactional = ({ step }: PlannedMail) => typeOf(step) === 'transactional'
+const classOf = (mail: PlannedMail) =>
+  isTransactional(mail) ? queueClass.transactional : queueClass.automation
 
 /** Those of these mails whose recipients may not get them any more, by the mail's id. */
 export async function refusedMails(
@@ -90,21 +90,19 @@ export async function insertMails(
   const values = { json: JSON.stringify(rows), accountId: billing.accountId, now }
   await insertEmails(tx, values)
   const { accountId } = billing
-  const transactional = mails.filter(({ step }) => typeOf(step) === 'transactional').map(mailboxOf)
+  const transactional = mails.filter(isTransactional).map(mailboxOf)
   const surge = await brakeMails(tx, { ids, ...brake }, accountId, transactional, now)
-  const isHeld = (mail: PlannedMail) =>
-    typeOf(mail.step) === 'transactional' && surge?.addresses.has(mailboxOf(mail).address) === true
-  const deliveryOf = (mail: PlannedMail) => {
+  const deliveries = mails.map((mail) => {
     const { address: recipient, domain: lane } = mailboxOf(mail)
     const expiresAt = now + retry[classNameOf(classOf(mail))].maxAge
     const { id: emailId, deliveryId: id } = mail
-    return { id, emailId, recipient, lane, class: classOf(mail), dueAt: now, expiresAt }
-  }
-  const going = mails.filter((mail) => !isHeld(mail))
-  await enqueueTogether(tx, accountId, going.map(deliveryOf))
-  const held = { at: now, reason: surge?.reason ?? '' }
-  const waiting = mails.filter(isHeld).map((mail) => ({ ...deliveryOf(mail), accountId, held }))
-  if (waiting.length > 0) await enqueue(tx, waiting)
+    const held =
+      surge?.addresses.has(recipient) && isTransactional(mail)
+        ? { at: now, reason: surge.reason }
+        : undefined
+    return { id, emailId, recipient, lane, class: classOf(mail), dueAt: now, expiresAt, held }
+  })
+  await enqueueTogether(tx, accountId, deliveries)
   const merges = mails.flatMap(({ id, merged }) => (merged === null ? [] : [[id, merged]]))
   if (merges.length > 0) await insertMerges(tx, { json: JSON.stringify(merges) })
   await insertTags(
