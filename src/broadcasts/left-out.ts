@@ -1,7 +1,7 @@
 import { erasedContacts } from '../contacts/index.js'
 import { addressKey } from '../mime/index.js'
 import { countNameOf } from '../segments/index.js'
-import { cell, idsIn, prepared, type Read, rowsOf, type Tx } from '../store/index.js'
+import { idsIn, preparedInsertAll, type Read, type Tx } from '../store/index.js'
 import { erasedAmong, strength, suppressionsAmong } from '../suppression/index.js'
 import type { AudienceMember } from './audience.js'
 import type { AudienceCount } from './count-audience.js'
@@ -53,26 +53,17 @@ export async function noteLeftOut(
   broadcastId: string,
   leftOut: readonly LeftOut[],
 ): Promise<void> {
-  if (leftOut.length === 0) return
-  const json = JSON.stringify(leftOut.map(({ contactId, why }) => [contactId, why]))
-  await insertLeftOut(tx, { broadcastId, json })
+  await insertLeftOut(
+    tx,
+    leftOut.map(({ contactId, why }) => ({
+      broadcast_id: broadcastId,
+      contact_id: contactId,
+      why,
+    })),
+  )
 }
 
-const insertLeftOut = prepared<{ broadcastId: string; json: string }, unknown>(
-  (db, { broadcastId, json }) =>
-    db
-      .insertInto('broadcast_left_out')
-      .columns(['broadcast_id', 'contact_id', 'why'])
-      .expression((eb) =>
-        eb
-          .selectFrom(rowsOf(json))
-          .select([
-            eb.val(broadcastId).as('broadcast_id'),
-            cell(0, 'text').as('contact_id'),
-            cell(1, 'text').as('why'),
-          ]),
-      ),
-)
+const insertLeftOut = preparedInsertAll('broadcast_left_out')
 
 /** What is said about somebody who was left out. */
 export const leftOutWords: Readonly<Record<WhyLeftOut | 'erased', string>> = {

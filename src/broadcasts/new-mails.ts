@@ -1,16 +1,8 @@
 import type { Clock } from '../clock/index.js'
-import { type ClassName, classNameOf, enqueueTogether } from '../deliveries/index.js'
+import { type ClassName, classNameOf, enqueue } from '../deliveries/index.js'
 import { insertTags } from '../emails/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
-import {
-  cell,
-  prepared,
-  queueClass,
-  readExtras,
-  rowsOf,
-  type Tx,
-  wholeExtras,
-} from '../store/index.js'
+import { preparedInsertAll, queueClass, readExtras, type Tx, wholeExtras } from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
 import { mailTypeOf } from './notice.js'
 import { asVariant, type Variant } from './variant.js'
@@ -32,8 +24,7 @@ export interface NewMail {
 }
 
 /**
- * Writes a campaign's mails to some contacts, and their deliveries, in two statements: a statement for each row would
- * take three times as long.
+ * Writes a campaign's mails to some contacts, and their deliveries.
  */
 export async function insertMails(
   tx: Tx,
@@ -58,13 +49,21 @@ export async function insertMails(
     mails.map(({ id }) => ({ id, accountId, tags })),
   )
   const { maxAge } = retry[classNameOf(queueClass.campaign)]
-  await enqueueTogether(
+  await enqueue(
     tx,
-    accountId,
-    mails.map(({ id: emailId, deliveryId, mailbox: { address, domain }, leavesAt: dueAt }) => {
-      const to = { recipient: address, lane: domain }
+    mails.map(({ id: emailId, deliveryId: id, mailbox, leavesAt: dueAt }) => {
+      const { address: recipient, domain: lane } = mailbox
       const expiresAt = dueAt + maxAge
-      return { id: deliveryId, emailId, ...to, class: queueClass.campaign, dueAt, expiresAt }
+      return {
+        id,
+        emailId,
+        accountId,
+        recipient,
+        lane,
+        class: queueClass.campaign,
+        dueAt,
+        expiresAt,
+      }
     }),
   )
 }
@@ -80,28 +79,35 @@ async function insertAlike(
   }: { now: number; mails: readonly NewMail[]; variant?: Variant | undefined },
 ): Promise<void> {
   const host = parseMailbox(broadcast.from_header)?.domain
-  const rows = mails.map(({ id, mailbox: { address }, subject }) => [
-    id,
-    JSON.stringify([address]),
-    subject,
-    `<${id}@${host}>`,
-  ])
-  const json = JSON.stringify(rows)
-  const { id: broadcastId, account_id: accountId, domain_id: domainId } = broadcast
-  await insertEmails(tx, {
-    json,
-    now,
-    broadcastId,
-    accountId,
-    domainId,
-    bodyId: broadcast.body_id,
-    from: broadcast.from_header,
-    replyTo: broadcast.reply_to,
-    topicId: broadcast.topic_id,
-    type: mailTypeOf(broadcast),
-    variant: variant?.key ?? null,
-  })
+  const type = mailTypeOf(broadcast)
+  await insertEmails(
+    tx,
+    mails.map(({ id, mailbox: { address }, subject }) => ({
+      id,
+      account_id: broadcast.account_id,
+      domain_id: broadcast.domain_id,
+      body_id: broadcast.body_id,
+      from_header: broadcast.from_header,
+      to_list: JSON.stringify([address]),
+      reply_to: broadcast.reply_to,
+      subject,
+      type,
+      topic_id: broadcast.topic_id,
+      status: 'queued',
+      message_id: `<${id}@${host}>`,
+      provider: 'primary',
+      waiting: 1,
+      delivered: 0,
+      bounced: 0,
+      failed: 0,
+      created_at: now,
+      broadcast_id: broadcast.id,
+      variant: variant?.key ?? null,
+    })),
+  )
 }
+
+const insertEmails = preparedInsertAll('emails')
 
 const countMails = (
   tx: Tx,
@@ -118,55 +124,3 @@ const countMails = (
     .where('broadcast_id', '=', id)
     .where('key', '=', key)
     .execute()
-
-interface NewEmails {
-  json: string
-  now: number
-  broadcastId: string
-  accountId: string
-  domainId: string
-  bodyId: number
-  from: string
-  replyTo: string | null
-  topicId: string | null
-  type: 'transactional' | 'marketing'
-  variant: string | null
-}
-
-/** A slice of mails in one statement. All have the campaign's body, sender and subject. */
-const insertEmails = prepared<NewEmails, unknown>((db, values) =>
-  db
-    .insertInto('emails')
-    .columns([
-      ...(['id', 'account_id', 'domain_id', 'body_id', 'from_header', 'to_list'] as const),
-      ...(['reply_to', 'subject', 'type', 'topic_id', 'status', 'message_id'] as const),
-      ...(['provider', 'waiting', 'delivered', 'bounced', 'failed', 'created_at'] as const),
-      ...(['broadcast_id', 'variant'] as const),
-    ])
-    .expression((eb) =>
-      eb
-        .selectFrom(rowsOf(values.json))
-        .select([
-          cell(0, 'text').as('id'),
-          eb.val(values.accountId).as('account_id'),
-          eb.val(values.domainId).as('domain_id'),
-          eb.val(values.bodyId).as('body_id'),
-          eb.val(values.from).as('from_header'),
-          cell(1, 'text').as('to_list'),
-          eb.val(values.replyTo).as('reply_to'),
-          cell(2, 'text').as('subject'),
-          eb.val(values.type).as('type'),
-          eb.val(values.topicId).as('topic_id'),
-          eb.val('queued').as('status'),
-          cell(3, 'text').as('message_id'),
-          eb.val('primary').as('provider'),
-          eb.lit(1).as('waiting'),
-          eb.lit(0).as('delivered'),
-          eb.lit(0).as('bounced'),
-          eb.lit(0).as('failed'),
-          eb.val(values.now).as('created_at'),
-          eb.val(values.broadcastId).as('broadcast_id'),
-          eb.val(values.variant).as('variant'),
-        ]),
-    ),
-)

@@ -3,11 +3,9 @@ import { dayMs, isoTime, isZone, localTime, timeOfLocal } from '../clock/index.j
 import { blockedAmong } from '../deliveries/index.js'
 import { jsonObjectIn } from '../json/index.js'
 import {
-  cell,
   idsOf,
-  prepared,
+  preparedInsertAll,
   type Read,
-  rowsOf,
   type Store,
   type Tables,
   type Tx,
@@ -118,26 +116,17 @@ export interface Later {
 
 /** Writes down who gets a campaign later. */
 export async function putOff(tx: Tx, broadcastId: string, later: readonly Later[]): Promise<void> {
-  if (later.length === 0) return
-  const json = JSON.stringify(later.map(({ contactId, dueAt }) => [dueAt, contactId]))
-  await insertLater(tx, { broadcastId, json })
+  await insertLater(
+    tx,
+    later.map(({ contactId, dueAt }) => ({
+      broadcast_id: broadcastId,
+      due_at: dueAt,
+      contact_id: contactId,
+    })),
+  )
 }
 
-const insertLater = prepared<{ broadcastId: string; json: string }, unknown>(
-  (db, { broadcastId, json }) =>
-    db
-      .insertInto('broadcast_later')
-      .columns(['broadcast_id', 'due_at', 'contact_id'])
-      .expression((eb) =>
-        eb
-          .selectFrom(rowsOf(json))
-          .select([
-            eb.val(broadcastId).as('broadcast_id'),
-            cell(0, 'integer').as('due_at'),
-            cell(1, 'text').as('contact_id'),
-          ]),
-      ),
-)
+const insertLater = preparedInsertAll('broadcast_later')
 
 /** The recipients whose time has come, and what is left of the later ones. */
 export interface DueLater {

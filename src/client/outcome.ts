@@ -31,6 +31,9 @@ export interface Broken {
   cause: unknown
 }
 
+/** Why an answer was read no further. The repeat would be as large. */
+export class AnswerTooLarge extends Error {}
+
 /** The code in an error's body; undefined if it has none. */
 export function codeOf({ body, isJson }: Answered): string | undefined {
   const code = isJson ? (body as { code?: unknown } | null)?.code : undefined
@@ -52,10 +55,11 @@ export function toError(outcome: Outcome, attempts: number, wait: Wait = {}): Po
   if (outcome.kind === 'broken') {
     const { phase, cause } = outcome
     const message = `${broken[phase]}${tried(attempts)}: ${reasonOf(cause)}`
+    const retryable = !(cause instanceof AnswerTooLarge)
     const error = new ConnectionError(message, {
-      code: 'connection_failed',
+      code: retryable ? 'connection_failed' : 'answer_too_large',
       attempts,
-      retryable: true,
+      retryable,
       cause,
     })
     error.phase = phase

@@ -45,6 +45,8 @@ export interface PosthornOptions {
   retries?: number | undefined
   /** Milliseconds for all attempts and waits of a call; default 120,000. */
   maxElapsed?: number | undefined
+  /** How many bytes of an answer are read at most; default 64 MiB, twice the largest that an appliance gives. */
+  maxAnswerBytes?: number | undefined
   /**
    * `wait` waits before requests that the rate limit would refuse. By default only `sendMany` does.
    */
@@ -193,6 +195,7 @@ function coreOf(options: PosthornOptions): Core {
     timeout: options.timeout ?? 30_000,
     retries: options.retries ?? 3,
     maxElapsed: options.maxElapsed ?? 120_000,
+    maxAnswerBytes: options.maxAnswerBytes ?? 64 * 1_024 ** 2,
     waits: options.pace === 'wait',
     pace: makePace(clock),
     clock,

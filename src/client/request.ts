@@ -1,6 +1,6 @@
 import type { Clock } from './clock.js'
 import { ValidationError } from './errors.js'
-import { type Answered, type Outcome, toError } from './outcome.js'
+import { type Answered, AnswerTooLarge, type Outcome, toError } from './outcome.js'
 import type { Pace, RateLimit } from './pace.js'
 import { againAfter, type Chances, retryAfterMs } from './retry.js'
 
@@ -25,6 +25,7 @@ export interface Core extends Chances {
   apiKey: () => Promise<string | undefined>
   fetch: (url: string, init: RequestInit) => Promise<Response>
   timeout: number
+  maxAnswerBytes: number
   waits: boolean
   pace: Pace
   clock: Clock
@@ -205,7 +206,7 @@ async function once(core: Core, attempt: Attempt, options: CallOptions): Promise
       ...(body instanceof ReadableStream && { duplex: 'half' }),
     })
     phase = 'response'
-    outcome = read(response, await response.text())
+    outcome = read(response, await textOf(response, core.maxAnswerBytes))
   } catch (cause) {
     if (signal?.aborted) throw signal.reason
     outcome = late
@@ -223,6 +224,23 @@ async function once(core: Core, attempt: Attempt, options: CallOptions): Promise
     elapsedMs: core.clock.now() - began,
   })
   return outcome
+}
+
+/** The whole body, which is read no further than `mostBytes`: a server that lies must not fill the memory. */
+async function textOf({ body }: Response, mostBytes: number): Promise<string> {
+  const decoder = new TextDecoder()
+  const reader = body?.getReader()
+  let text = ''
+  for (let left = mostBytes; ; ) {
+    const { value } = (await reader?.read()) ?? {}
+    if (value === undefined) return text + decoder.decode()
+    left -= value.length
+    if (left < 0) {
+      reader?.cancel().catch(() => {})
+      throw new AnswerTooLarge(`it has more than ${mostBytes} bytes; see maxAnswerBytes`)
+    }
+    text += decoder.decode(value, { stream: true })
+  }
 }
 
 function read(response: Response, text: string): Outcome {

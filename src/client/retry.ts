@@ -1,4 +1,4 @@
-import { codeOf, type Outcome } from './outcome.js'
+import { AnswerTooLarge, codeOf, type Outcome } from './outcome.js'
 
 /** How the waits between attempts are chosen. */
 export interface Chances {
@@ -21,7 +21,7 @@ const longestWaitMs = 8_000
  * | no whole answer, timeout, 500, 502, 503, 504 | yes |
  * | 409 `concurrent_idempotent_request`: an earlier attempt is still running | after 0.5 to 2 s |
  * | 429 `rate_limit_exceeded` | after `Retry-After` |
- * | `account_paused`, quotas, all else | never |
+ * | an answer that is too large, `account_paused`, quotas, all else | never |
  */
 export function againAfter(
   outcome: Outcome,
@@ -41,6 +41,7 @@ function waitFor(
   retryAfterMs: number | undefined,
   random: () => number,
 ): number | undefined {
+  if (outcome.kind === 'broken' && outcome.cause instanceof AnswerTooLarge) return undefined
   if (outcome.kind !== 'answered') return backoff
   const code = codeOf(outcome)
   if (code === 'account_paused') return undefined

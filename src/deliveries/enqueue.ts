@@ -1,14 +1,11 @@
 import type { Insertable } from 'kysely'
 import { behaviourOf, isSimulated } from '../simulator/index.js'
 import {
-  cell,
   isTestId,
-  prepared,
   preparedInsertAll,
   type QueueClass,
   type QueueRow,
   type Read,
-  rowsOf,
   type Tx,
 } from '../store/index.js'
 import { erasedAlone, suppressedAmong } from '../suppression/index.js'
@@ -78,59 +75,6 @@ function toHeldRow(delivery: NewDelivery): Insertable<QueueRow> {
     held_due_at: dueAt,
   }
 }
-
-/** What deliveries of one account have of their own. */
-type DeliveryTogether = Omit<NewDelivery, 'accountId'>
-
-/** Puts many deliveries into the queue by one statement: a statement a row would take three times as long. */
-export async function enqueueTogether(
-  tx: Tx,
-  accountId: string,
-  deliveries: readonly DeliveryTogether[],
-): Promise<void> {
-  const held = deliveries.filter((one) => one.held !== undefined)
-  if (held.length > 0)
-    await insertHeld(
-      tx,
-      held.map((one) => toHeldRow({ ...one, accountId })),
-    )
-  const going = deliveries.filter((one) => one.held === undefined)
-  const rows = going.map((one) => [
-    one.id,
-    one.emailId,
-    one.recipient,
-    one.lane,
-    one.class,
-    one.expiresAt,
-    one.dueAt,
-  ])
-  await insertRows(tx, { json: JSON.stringify(rows), accountId })
-}
-
-const insertRows = prepared<{ json: string; accountId: string }, unknown>(
-  (db, { json, accountId }) =>
-    db
-      .insertInto('queue')
-      .columns([
-        ...(['id', 'email_id', 'account_id', 'recipient', 'lane', 'class', 'due_at'] as const),
-        ...(['attempts', 'expires_at'] as const),
-      ])
-      .expression((eb) =>
-        eb
-          .selectFrom(rowsOf(json))
-          .select([
-            cell(0, 'integer').as('id'),
-            cell(1, 'text').as('email_id'),
-            eb.val(accountId).as('account_id'),
-            cell(2, 'text').as('recipient'),
-            cell(3, 'text').as('lane'),
-            cell<QueueClass>(4, 'integer').as('class'),
-            cell(6, 'integer').as('due_at'),
-            eb.lit(0).as('attempts'),
-            cell(5, 'integer').as('expires_at'),
-          ]),
-      ),
-)
 
 /** Mail of this account, type and topic. */
 interface BlockedFrom {

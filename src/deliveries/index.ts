@@ -55,7 +55,6 @@ export {
   blockedAmong,
   blockedOfEach,
   enqueue,
-  enqueueTogether,
   laneOf,
   type NewDelivery,
   testLane,

@@ -10,12 +10,9 @@ import {
 } from '../deliveries/index.js'
 import {
   type BodyRow,
-  cell,
   type EmailRow,
   type MailTag,
-  prepared,
   preparedInsertAll,
-  rowsOf,
   type Tx,
 } from '../store/index.js'
 import { attachmentsKey, putAttachments } from './attachments.js'
@@ -104,27 +101,15 @@ export async function insertTags(
   tx: Tx,
   mails: readonly { id: string; accountId: string; tags: readonly MailTag[] }[],
 ): Promise<void> {
-  const rows = mails.flatMap(({ id, accountId, tags }) =>
-    tags.map(({ name, value }) => [accountId, name, value, id]),
+  await insertTagRows(
+    tx,
+    mails.flatMap(({ id, accountId, tags }) =>
+      tags.map(({ name, value }) => ({ account_id: accountId, name, value, email_id: id })),
+    ),
   )
-  if (rows.length > 0) await insertTagRows(tx, { json: JSON.stringify(rows) })
 }
 
-const insertTagRows = prepared<{ json: string }, unknown>((db, { json }) =>
-  db
-    .insertInto('email_tags')
-    .columns(['account_id', 'name', 'value', 'email_id'])
-    .expression((eb) =>
-      eb
-        .selectFrom(rowsOf(json))
-        .select([
-          cell(0, 'text').as('account_id'),
-          cell(1, 'text').as('name'),
-          cell(2, 'text').as('value'),
-          cell(3, 'text').as('email_id'),
-        ]),
-    ),
-)
+const insertTagRows = preparedInsertAll('email_tags')
 
 /** What the outbound threads have to be told about these mails. */
 export function ringOf(emails: readonly PreparedEmail[]): StreamDue[] {

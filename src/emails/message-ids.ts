@@ -24,9 +24,11 @@ const mostFound = 100
 export async function enterMessageIds(tx: Tx, mails: readonly { row: IndexedMail }[]) {
   const entries = mails.flatMap(({ row }) => {
     const entry = messageIdEntry(row)
-    return entry === undefined ? [] : [entry]
+    if (entry === undefined) return []
+    const [day, key, email_id] = entry
+    return { day, key, email_id }
   })
-  if (entries.length > 0) await insertEntries(tx, { json: JSON.stringify(entries) })
+  await insertEntries(tx, entries)
 }
 
 /**

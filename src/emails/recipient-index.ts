@@ -8,6 +8,7 @@ import {
   cell,
   firstUuidAt,
   prepared,
+  preparedInsertAll,
   type Read,
   readExtras,
   rowsOf,
@@ -241,7 +242,10 @@ export function recipientsIn({ to_list, extras }: Pick<IndexedMail, 'to_list' | 
 }
 
 async function enter(tx: Tx, mails: readonly IndexedMail[]): Promise<void> {
-  await insertEntries(tx, { json: JSON.stringify(entriesOf(mails)) })
+  await insertEntries(
+    tx,
+    entriesOf(mails).map(([day, key, email_id]) => ({ day, key, email_id })),
+  )
 }
 
 /** All of to, cc and bcc, since people search for a recipient and not for a field. */
@@ -308,22 +312,9 @@ const deleteEntries = prepared<{ json: string }, unknown>((db, { json }) =>
   ),
 )
 
-/** Inserts entries of day, key and id; existing ones stay. */
-export const insertEntries = prepared<{ json: string }, unknown>((db, { json }) =>
-  db
-    .insertInto('recipient_entries')
-    .columns(['day', 'key', 'email_id'])
-    .expression((eb) =>
-      eb
-        .selectFrom(rowsOf(json))
-        .select([
-          cell(0, 'integer').as('day'),
-          cell(1, 'integer').as('key'),
-          cell(2, 'text').as('email_id'),
-        ])
-        .where(eb.lit(true)),
-    )
-    .onConflict((conflict) => conflict.doNothing()),
+/** Existing entries stay. */
+export const insertEntries = preparedInsertAll('recipient_entries', (insert) =>
+  insert.onConflict((conflict) => conflict.doNothing()),
 )
 
 const dayOf = (id: string) => dayNumber(uuidTime(id))

@@ -5,6 +5,7 @@ import {
   idsOf,
   mailNumber,
   prepared,
+  preparedInsertAll,
   type Read,
   rowsOf,
   type Tx,
@@ -196,8 +197,10 @@ async function count(tx: Tx, bodies: readonly CountedBody[]): Promise<number> {
     moved.push(...mails.map((emailId): [string, number] => [emailId, kept]))
     doubles.push(id)
   }
-  const rows = [...uses].map(([id, { uses, hash }]) => [id, uses, hash])
-  if (rows.length > 0) await addUses(tx, { json: JSON.stringify(rows) })
+  await addUses(
+    tx,
+    [...uses].map(([body_id, { uses, hash }]) => ({ body_id, uses, hash })),
+  )
   if (moved.length === 0) return 0
   await moveMails(tx, { json: JSON.stringify(moved) })
   await dropBodies(tx, await attachmentsIn(tx, { ids: JSON.stringify(doubles) }))
@@ -213,25 +216,12 @@ const withHash = prepared<{ hashes: string }, { id: number; hash: string }>((db,
 )
 
 /** Adds to the counts, or creates them. */
-const addUses = prepared<{ json: string }, unknown>((db, { json }) =>
-  db
-    .insertInto('body_uses')
-    .columns(['body_id', 'uses', 'hash'])
-    .expression((eb) =>
-      eb
-        .selectFrom(rowsOf(json))
-        .select([
-          cell(0, 'integer').as('body_id'),
-          cell(1, 'integer').as('uses'),
-          cell<string | null>(2, 'text').as('hash'),
-        ])
-        .where(eb.lit(true)),
-    )
-    .onConflict((conflict) =>
-      conflict
-        .column('body_id')
-        .doUpdateSet((eb) => ({ uses: eb('body_uses.uses', '+', eb.ref('excluded.uses')) })),
-    ),
+const addUses = preparedInsertAll('body_uses', (insert) =>
+  insert.onConflict((conflict) =>
+    conflict
+      .column('body_id')
+      .doUpdateSet((eb) => ({ uses: eb('body_uses.uses', '+', eb.ref('excluded.uses')) })),
+  ),
 )
 
 /** Gives mails the kept body. */

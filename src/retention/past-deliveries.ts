@@ -1,6 +1,6 @@
 import { dayMs } from '../clock/index.js'
 import { classOfMail, forgetDeferred, type MailKind } from '../deliveries/index.js'
-import { cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
+import { type DeliveryRow, idsOf, prepared, preparedInsertAll, type Tx } from '../store/index.js'
 
 /** How long after the end of a delivery a bounce or complaint about it is expected. */
 const reportsForMs = 60 * dayMs
@@ -27,9 +27,10 @@ export async function forgetDeliveries(
     const mail = of.get(emailId)
     const forgetAt = endedAt + reportsForMs
     if (mail === undefined || forgetAt <= now || !reportable.has(status)) return []
-    return [[id, mail.accountId, emailId, recipient, classOfMail(mail), status, forgetAt]]
+    const ofMail = { account_id: mail.accountId, email_id: emailId, class: classOfMail(mail) }
+    return [{ ...ofMail, id, recipient, status, forget_at: forgetAt }]
   })
-  if (past.length > 0) await insertPast(tx, { json: JSON.stringify(past) })
+  await insertPast(tx, past)
 }
 
 /** Deliveries handed to another server, which may still report. */
@@ -40,7 +41,7 @@ interface EndedDelivery {
   id: number
   emailId: string
   recipient: string
-  status: string
+  status: DeliveryRow['status']
   endedAt: number
 }
 
@@ -53,21 +54,4 @@ const deleteDeliveries = prepared<{ ids: string }, EndedDelivery>((db, { ids }) 
 )
 
 /** Keeps what a late report needs. */
-const insertPast = prepared<{ json: string }, unknown>((db, { json }) =>
-  db
-    .insertInto('past_deliveries')
-    .columns(['id', 'account_id', 'email_id', 'recipient', 'class', 'status', 'forget_at'])
-    .expression((eb) =>
-      eb
-        .selectFrom(rowsOf(json))
-        .select([
-          cell(0, 'integer').as('id'),
-          cell(1, 'text').as('account_id'),
-          cell(2, 'text').as('email_id'),
-          cell(3, 'text').as('recipient'),
-          cell<0>(4, 'integer').as('class'),
-          cell<'delivered'>(5, 'text').as('status'),
-          cell(6, 'integer').as('forget_at'),
-        ]),
-    ),
-)
+const insertPast = preparedInsertAll('past_deliveries')

@@ -1,4 +1,4 @@
-import { cell, idsOf, prepared, type Read, rowsOf, type Tx } from '../store/index.js'
+import { idsOf, prepared, preparedInsertAll, type Read, type Tx } from '../store/index.js'
 import { type EndingRow, endingOf, endRuns, linesOf } from './end.js'
 import { makeRunTally } from './tally.js'
 
@@ -62,7 +62,10 @@ export async function forgetContacts(
   await forgetDates(tx, { ids })
   const forgotten = await forgetEvents(tx, { ids, limit: eventsAtOnce })
   if (forgotten.length === eventsAtOnce) {
-    await leaveForLater(tx, { json: JSON.stringify(contactIds.map((id) => [id])) })
+    await leaveForLater(
+      tx,
+      contactIds.map((contact_id) => ({ contact_id })),
+    )
   }
 }
 
@@ -154,9 +157,4 @@ const forgetEvents = prepared<{ ids: string; limit: number }, { id: number }>(
 )
 
 /** Notes contacts that still have events. */
-const leaveForLater = prepared<{ json: string }, unknown>((db, { json }) =>
-  db
-    .insertInto('automation_forgotten')
-    .columns(['contact_id'])
-    .expression((eb) => eb.selectFrom(rowsOf(json)).select(cell(0, 'text').as('contact_id'))),
-)
+const leaveForLater = preparedInsertAll('automation_forgotten')

@@ -21,6 +21,7 @@ import { type Behaviour, behaviours, mail } from './table.js'
 t.setTimeout(300_000)
 
 const timeout = 0.4
+const mostBytes = 1_048_576
 
 /** What a client is asked to do, and what came of it. */
 interface Order {
@@ -31,6 +32,7 @@ interface Order {
   first?: Behaviour['call'][] | undefined
   mail?: object
   timeout?: number
+  mostBytes?: number
   body?: string
   header?: unknown
   /** Also what a program gives that has none. */
@@ -69,6 +71,7 @@ const playHere: Play = async (order) => {
     url: order.url ?? 'http://127.0.0.1:1',
     apiKey: order.apiKey ?? 'ph_secret',
     timeout: attemptMs,
+    maxAnswerBytes: mostBytes,
     random: () => 0.5,
     clock: {
       now: Date.now,
@@ -166,17 +169,18 @@ for (const { language, skip, open } of languages) {
       if (one.only?.includes(language) === false) continue
       const { url, asked } = server.script(`${language}-${i}`, one.steps, one.keeps !== undefined)
       const { call, key, first } = one
-      const outcome = await play({ call, url, key, first, mail, timeout })
+      const outcome = await play({ call, url, key, first, mail, timeout, mostBytes })
       t.test(one.name, async (t) => {
         t.same(outcome.waits, one.waits, 'waits')
         t.equal(asked.length, one.steps.length, 'requests')
         if (one.error === undefined) t.same(outcome.result, one.result)
         else {
-          const { kind, ...rest } = one.error
+          const { kind, message = '', ...rest } = one.error
           const own = language === 'Python' ? (pythonKinds[kind] ?? kind) : kind
           const attempts = one.steps.length - (one.first?.length ?? 0)
           // Go has one type of error, and its code.
           const told = language === 'Go' ? {} : { kind: own }
+          t.ok(String(outcome.error?.message).includes(message), String(outcome.error?.message))
           t.match(outcome.error, {
             ...rest,
             ...told,

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Test } from 'tap'
 import type { ServerStep } from './table.js'
 
@@ -64,6 +64,16 @@ async function read(request: IncomingMessage): Promise<string> {
   return Buffer.concat(pieces).toString()
 }
 
+/** Sends the same again and again, until the other side has had enough. */
+function pour(socket: Socket, piece: string) {
+  socket.on('error', () => {})
+  const go = () => {
+    while (!socket.destroyed && socket.write(piece));
+  }
+  socket.on('drain', go)
+  go()
+}
+
 function act(
   step: ServerStep | undefined,
   request: IncomingMessage,
@@ -86,6 +96,27 @@ function act(
       return setTimeout(() => request.socket.destroy(), 20)
     case 'kept open':
       return request.socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{"id":"x"}`)
+    case 'informed': {
+      request.socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n')
+      request.socket.write('HTTP/1.1 102 Processing\r\n\r\n')
+      return response.writeHead(200, { connection: 'close' }).end('{"id":"x"}')
+    }
+    case 'endless head':
+      request.socket.write('HTTP/1.1 200 OK\r\n')
+      return pour(request.socket, `X: ${'x'.repeat(1_000)}\r\n`.repeat(64))
+    case 'endless':
+      request.socket.write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n')
+      return pour(request.socket, ' '.repeat(65_536))
+    case 'endless by length':
+      request.socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${'9'.repeat(15)}\r\n\r\n`)
+      return pour(request.socket, ' '.repeat(65_536))
+    case 'endless by pieces':
+    case 'endless in little': {
+      const size = step === 'endless by pieces' ? 65_536 : 64
+      request.socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
+      const chunk = `${size.toString(16)}\r\n${' '.repeat(size)}\r\n`
+      return pour(request.socket, chunk.repeat(65_536 / size))
+    }
     case 'dripping': {
       const timer = setInterval(() => request.socket.write('H'), 100)
       return request.socket.once('close', () => clearInterval(timer))

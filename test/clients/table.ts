@@ -7,9 +7,17 @@ export type ServerStep =
   | 'silent'
   | 'stalled'
   | 'truncated'
-  /** A whole answer, after which the connection stays; one whose head comes byte by byte. */
+  /** A whole answer, after which the connection stays; one whose head comes byte by byte, or never ends. */
   | 'kept open'
   | 'dripping'
+  | 'endless head'
+  /** A body without an end, by its length, by pieces or to the end of the connection; one whose length is no number. */
+  | 'endless by length'
+  | 'endless by pieces'
+  | 'endless'
+  | 'endless in little'
+  /** A whole answer after informational ones. */
+  | 'informed'
 
 /** One behaviour that every client has: what is called, what the server does, and what has to come of it. */
 export interface Behaviour {
@@ -96,10 +104,29 @@ export const behaviours: readonly Behaviour[] = [
     waits: [],
     result: 'x',
   },
-  // PHP has a time for each piece of a head alone.
+  again('a head that comes byte by byte', 'dripping'),
+  again('a head without an end', 'endless head'),
+  ...(['endless by length', 'endless by pieces', 'endless', 'endless in little'] as const).map(
+    (step): Behaviour => ({
+      name: `an answer that would fill the memory (${step}) is read no further, nor asked for again`,
+      call: 'send',
+      steps: [step],
+      waits: [],
+      error: {
+        code: 'answer_too_large',
+        kind: 'ConnectionError',
+        status: 0,
+        retryable: false,
+        message: 'more than 1048576 bytes; see ',
+      },
+    }),
+  ),
   {
-    ...again('a head that comes byte by byte', 'dripping'),
-    only: ['TypeScript', 'Python', 'Go'],
+    name: 'informational answers come before the final one',
+    call: 'send',
+    steps: ['informed'],
+    waits: [],
+    result: 'x',
   },
   again('an answer that nobody could read', { status: 200, body: '['.repeat(100_000) }),
   again('a 500', refusal(500, 'application_error')),

@@ -1,6 +1,5 @@
-import { sql, type UpdateResult } from 'kysely'
 import { hourMs, isRecent } from '../../clock/index.js'
-import { cell, prepared, type Read, rowsOf, type Tx } from '../../store/index.js'
+import { idsOf, prepared, preparedInsertAll, type Read, type Tx } from '../../store/index.js'
 import type { FrozenVersion } from '../definition/index.js'
 
 /** How many mails may still be made; where that is none, until when. */
@@ -74,43 +73,32 @@ const madeSince = prepared<
 
 /** Counts mails that automations with `maxPerHour` have made: rows of automation and number. */
 export async function countHourly(tx: Tx, made: readonly [string, number][], now: number) {
-  const json = JSON.stringify(made)
-  await forgetOlder(tx, { json, before: minuteOf(now - hourMs) })
-  await addMails(tx, { json, minute: minuteOf(now), now })
+  const ids = JSON.stringify(made.map(([id]) => id))
+  await forgetOlder(tx, { ids, before: minuteOf(now - hourMs) })
+  await addMails(
+    tx,
+    made.map(([automation_id, mails]) => ({
+      automation_id,
+      minute: minuteOf(now),
+      mails,
+      last_at: now,
+    })),
+  )
 }
 
 /** Nobody asks about more than the last hour. */
-const forgetOlder = prepared<{ json: string; before: number }, unknown>((db, { json, before }) =>
+const forgetOlder = prepared<{ ids: string; before: number }, unknown>((db, { ids, before }) =>
   db
     .deleteFrom('automation_hours')
-    .where('automation_id', 'in', (eb) =>
-      eb.selectFrom(rowsOf(json)).select(cell(0, 'text').as('id')),
-    )
+    .where('automation_id', 'in', idsOf(ids, 'text'))
     .where('minute', '<', before),
 )
 
-// An insert from a query, with an upsert: `where true` tells SQLite that the `on` which follows is
-// not the query's join (sqlite.org/lang_upsert.html, 'Parsing Ambiguity').
-const addMails = prepared<{ json: string; minute: number; now: number }, UpdateResult>(
-  (db, { json, minute, now }) =>
-    db
-      .insertInto('automation_hours')
-      .columns(['automation_id', 'minute', 'mails', 'last_at'])
-      .expression((eb) =>
-        eb
-          .selectFrom(rowsOf(json))
-          .select([
-            cell(0, 'text').as('automation_id'),
-            eb.val(minute).as('minute'),
-            cell(1, 'integer').as('mails'),
-            eb.val(now).as('last_at'),
-          ])
-          .where(sql<boolean>`true`),
-      )
-      .onConflict((conflict) =>
-        conflict.columns(['automation_id', 'minute']).doUpdateSet((eb) => ({
-          mails: eb('automation_hours.mails', '+', eb.ref('excluded.mails')),
-          last_at: eb.ref('excluded.last_at'),
-        })),
-      ),
+const addMails = preparedInsertAll('automation_hours', (insert) =>
+  insert.onConflict((conflict) =>
+    conflict.columns(['automation_id', 'minute']).doUpdateSet((eb) => ({
+      mails: eb('automation_hours.mails', '+', eb.ref('excluded.mails')),
+      last_at: eb.ref('excluded.last_at'),
+    })),
+  ),
 )

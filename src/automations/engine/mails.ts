@@ -1,21 +1,20 @@
-import { sql, type UpdateResult } from 'kysely'
+import type { UpdateResult } from 'kysely'
 import { type AccountBilling, countCampaignMails, countMails } from '../../billing/index.js'
 import {
   blockedOfEach,
   type ClassName,
   classNameOf,
-  enqueueTogether,
+  enqueue,
   type StreamDue,
 } from '../../deliveries/index.js'
 import { extrasOf, insertTags } from '../../emails/index.js'
 import { type Mailbox, parseMailbox } from '../../mime/index.js'
 import {
-  cell,
   type Ids,
   prepared,
   preparedInsert,
+  preparedInsertAll,
   queueClass,
-  rowsOf,
   type Tx,
 } from '../../store/index.js'
 import { bodiesOf } from '../definition/index.js'
@@ -66,30 +65,38 @@ export async function insertMails(
   await countMails(tx, billing, mails.length - marketing, now)
   await countCampaignMails(tx, billing, marketing, now)
   const bodies = await bodiesFor(tx, ids, mails)
-  const rows = mails.map((mail) => {
-    const { id, stepId, step, subject, domainId, from, template } = mail
-    const mailbox = mailboxOf(mail)
-    const { config } = step
-    const { reply_to: replyTo, extras } = extrasOf(config)
-    return [
-      id,
-      domainId,
-      bodies.get(template.template.versionId) ?? 0,
-      config.from.trim(),
-      JSON.stringify([mailbox.address]),
-      replyTo,
-      subject,
-      typeOf(step),
-      config.topicId?.toLowerCase() ?? null,
-      `<${id}@${from.domain}>`,
-      stepId,
-      extras,
-      config.template,
-    ]
-  })
-  const values = { json: JSON.stringify(rows), accountId: billing.accountId, now }
-  await insertEmails(tx, values)
   const { accountId } = billing
+  await insertEmails(
+    tx,
+    mails.map((mail) => {
+      const { id, stepId, step, subject, domainId, from, template } = mail
+      const { config } = step
+      const { reply_to, extras } = extrasOf(config)
+      return {
+        id,
+        account_id: accountId,
+        domain_id: domainId,
+        body_id: bodies.get(template.template.versionId) ?? 0,
+        from_header: config.from.trim(),
+        to_list: JSON.stringify([mailboxOf(mail).address]),
+        reply_to,
+        subject,
+        type: typeOf(step),
+        topic_id: config.topicId?.toLowerCase() ?? null,
+        status: 'queued',
+        message_id: `<${id}@${from.domain}>`,
+        provider: 'primary',
+        waiting: 1,
+        delivered: 0,
+        bounced: 0,
+        failed: 0,
+        created_at: now,
+        automation_step_id: stepId,
+        extras,
+        template: config.template,
+      }
+    }),
+  )
   const transactional = mails.filter(isTransactional).map(mailboxOf)
   const surge = await brakeMails(tx, { ids, ...brake }, accountId, transactional, now)
   const deliveries = mails.map((mail) => {
@@ -100,11 +107,25 @@ export async function insertMails(
       surge?.addresses.has(recipient) && isTransactional(mail)
         ? { at: now, reason: surge.reason }
         : undefined
-    return { id, emailId, recipient, lane, class: classOf(mail), dueAt: now, expiresAt, held }
+    return {
+      id,
+      emailId,
+      accountId,
+      recipient,
+      lane,
+      class: classOf(mail),
+      dueAt: now,
+      expiresAt,
+      held,
+    }
   })
-  await enqueueTogether(tx, accountId, deliveries)
-  const merges = mails.flatMap(({ id, merged }) => (merged === null ? [] : [[id, merged]]))
-  if (merges.length > 0) await insertMerges(tx, { json: JSON.stringify(merges) })
+  await enqueue(tx, deliveries)
+  await insertMerges(
+    tx,
+    mails.flatMap(({ id, merged }) =>
+      merged === null ? [] : [{ email_id: id, variables: merged }],
+    ),
+  )
   await insertTags(
     tx,
     mails.map(({ id, step }) => ({ id, accountId, tags: step.config.tags ?? [] })),
@@ -158,63 +179,10 @@ export function ringOf(accountId: string, mails: readonly PlannedMail[], now: nu
   return [...streams.values()]
 }
 
-/** Rows as JSON, and what all of them have in common. */
-interface Rows {
-  json: string
-  accountId: string
-  now: number
-}
-
-/** All mails of a slice in one statement, with what is the same for each given once. */
-const insertEmails = prepared<Rows, unknown>((db, { json, accountId, now }) =>
-  db
-    .insertInto('emails')
-    .columns([
-      ...(['id', 'account_id', 'domain_id', 'body_id', 'from_header', 'to_list'] as const),
-      ...(['reply_to', 'subject', 'type', 'topic_id', 'status', 'message_id'] as const),
-      ...(['provider', 'waiting', 'delivered', 'bounced', 'failed', 'created_at'] as const),
-      ...(['automation_step_id', 'extras', 'template'] as const),
-    ])
-    .expression((eb) =>
-      eb
-        .selectFrom(rowsOf(json))
-        .select([
-          cell(0, 'text').as('id'),
-          eb.val(accountId).as('account_id'),
-          cell(1, 'text').as('domain_id'),
-          cell(2, 'integer').as('body_id'),
-          cell(3, 'text').as('from_header'),
-          cell(4, 'text').as('to_list'),
-          cell<string | null>(5, 'text').as('reply_to'),
-          cell(6, 'text').as('subject'),
-          cell<'marketing'>(7, 'text').as('type'),
-          cell<string | null>(8, 'text').as('topic_id'),
-          sql<'queued'>`'queued'`.as('status'),
-          cell(9, 'text').as('message_id'),
-          sql<'primary'>`'primary'`.as('provider'),
-          eb.lit(1).as('waiting'),
-          eb.lit(0).as('delivered'),
-          eb.lit(0).as('bounced'),
-          eb.lit(0).as('failed'),
-          eb.val(now).as('created_at'),
-          cell(10, 'integer').as('automation_step_id'),
-          cell<string | null>(11, 'text').as('extras'),
-          cell(12, 'text').as('template'),
-        ]),
-    ),
-)
+const insertEmails = preparedInsertAll('emails')
 
 /**
  * Variables beside the mail, which has the template's body: text and HTML are made when the mail is
  * sent.
  */
-const insertMerges = prepared<{ json: string }, unknown>((db, { json }) =>
-  db
-    .insertInto('email_merges')
-    .columns(['email_id', 'variables'])
-    .expression((eb) =>
-      eb
-        .selectFrom(rowsOf(json))
-        .select([cell(0, 'text').as('email_id'), cell(1, 'text').as('variables')]),
-    ),
-)
+const insertMerges = preparedInsertAll('email_merges')

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import { cell, prepared, rowsOf, type Tx } from '../../store/index.js'
+import { preparedInsertAll, type Tx } from '../../store/index.js'
 import { historyJson } from '../runs/index.js'
 import type { TakenEvent } from './store-events.js'
 
@@ -47,109 +46,62 @@ export async function insertRuns(
   entries: ReadonlyMap<string, Entry>,
   now: number,
 ): Promise<void> {
-  const rows = begun.map(({ id, trigger: { automationId, version }, stepId, event, outlives }) => {
-    const pair = pairOf({ contactId: event.contact.id, automationId })
-    const { runs = 1, starts = null } = entries.get(pair) ?? {}
-    return [
+  const history = historyJson([], now)
+  await insertLive(
+    tx,
+    begun.map(({ id, trigger: { automationId, version }, stepId, event, outlives }) => ({
       id,
-      automationId,
+      account_id: accountId,
+      automation_id: automationId,
       version,
-      event.contact.id,
-      stepId,
-      event.stored.id,
-      runs,
-      starts,
+      contact_id: event.contact.id,
+      step_id: stepId,
+      trigger_event: event.stored.id,
+      seq: 0,
+      status: 'running',
+      due_at: now,
+      attempts: 0,
+      steps: 0,
+      mails: 0,
+      history,
+      started_at: now,
+      updated_at: now,
       outlives,
-    ]
-  })
-  const json = JSON.stringify(rows)
-  await insertLive(tx, { json, accountId, now, history: historyJson([], now) })
-  await putEntries(tx, { json, now })
-  const listens = begun.flatMap(({ id, event, listens }) =>
-    listens.map((name) => [event.contact.id, name, id]),
+    })),
   )
-  if (listens.length > 0) await insertListens(tx, { json: JSON.stringify(listens) })
+  await putEntries(
+    tx,
+    begun.map(({ trigger: { automationId }, event }) => {
+      const contactId = event.contact.id
+      const { runs = 1, starts = null } = entries.get(pairOf({ contactId, automationId })) ?? {}
+      return {
+        contact_id: contactId,
+        automation_id: automationId,
+        runs,
+        last_started_at: now,
+        starts,
+      }
+    }),
+  )
+  await insertListens(
+    tx,
+    begun.flatMap(({ id, event, listens }) =>
+      listens.map((name) => ({ contact_id: event.contact.id, event: name, run_id: id })),
+    ),
+  )
 }
 
-/**
- * The rows come as JSON through `json_each`, so that the statement is prepared once for any number
- * of them.
- */
-const insertLive = prepared<
-  { json: string; accountId: string; now: number; history: string },
-  unknown
->((db, { json, accountId, now, history }) =>
-  db
-    .insertInto('automation_live')
-    .columns([
-      ...(['id', 'account_id', 'automation_id', 'version', 'contact_id', 'step_id'] as const),
-      ...(['trigger_event', 'seq', 'status', 'due_at', 'attempts', 'steps', 'mails'] as const),
-      ...(['history', 'started_at', 'updated_at', 'outlives'] as const),
-    ])
-    .expression((eb) =>
-      eb
-        .selectFrom(rowsOf(json))
-        .select([
-          cell(0, 'text').as('id'),
-          eb.val(accountId).as('account_id'),
-          cell(1, 'text').as('automation_id'),
-          cell(2, 'integer').as('version'),
-          cell(3, 'text').as('contact_id'),
-          cell(4, 'integer').as('step_id'),
-          cell(5, 'integer').as('trigger_event'),
-          eb.lit(0).as('seq'),
-          sql<'running'>`'running'`.as('status'),
-          eb.val(now).as('due_at'),
-          eb.lit(0).as('attempts'),
-          eb.lit(0).as('steps'),
-          eb.lit(0).as('mails'),
-          eb.val(history).as('history'),
-          eb.val(now).as('started_at'),
-          eb.val(now).as('updated_at'),
-          cell<0 | 1>(8, 'integer').as('outlives'),
-        ]),
-    ),
+const insertLive = preparedInsertAll('automation_live')
+
+/** Counts the entries. */
+const putEntries = preparedInsertAll('automation_entries', (insert) =>
+  insert.onConflict((conflict) =>
+    conflict.columns(['contact_id', 'automation_id']).doUpdateSet((eb) => ({
+      runs: eb.ref('excluded.runs'),
+      last_started_at: eb.ref('excluded.last_started_at'),
+      starts: eb.ref('excluded.starts'),
+    })),
+  ),
 )
 
-// Counts the entries, with an upsert: `where true` tells SQLite that the `on` which follows is not
-// the query's join.
-const putEntries = prepared<{ json: string; now: number }, unknown>((db, { json, now }) =>
-  db
-    .insertInto('automation_entries')
-    .columns([...(['contact_id', 'automation_id', 'runs', 'last_started_at', 'starts'] as const)])
-    .expression((eb) =>
-      eb
-        .selectFrom(rowsOf(json))
-        .select([
-          cell(3, 'text').as('contact_id'),
-          cell(1, 'text').as('automation_id'),
-          cell(6, 'integer').as('runs'),
-          eb.val(now).as('last_started_at'),
-          cell<string | null>(7, 'text').as('starts'),
-        ])
-        .where(sql<boolean>`true`),
-    )
-    .onConflict((conflict) =>
-      conflict.columns(['contact_id', 'automation_id']).doUpdateSet((eb) => ({
-        runs: eb.ref('excluded.runs'),
-        last_started_at: eb.ref('excluded.last_started_at'),
-        starts: eb.ref('excluded.starts'),
-      })),
-    ),
-)
-
-/** Inserts rows of contact, event and run (JSON). */
-export const insertListens = prepared<{ json: string }, unknown>((db, { json }) =>
-  db
-    .insertInto('automation_listens')
-    .columns(['contact_id', 'event', 'run_id'])
-    .expression((eb) =>
-      eb
-        .selectFrom(rowsOf(json))
-        .select([
-          cell(0, 'text').as('contact_id'),
-          cell(1, 'text').as('event'),
-          cell(2, 'text').as('run_id'),
-        ]),
-    ),
-)
+export const insertListens = preparedInsertAll('automation_listens')

@@ -1,5 +1,13 @@
 import { markChanged } from '../../changes/index.js'
-import { cell, type Ids, idsOf, prepared, rowsOf, type Tx } from '../../store/index.js'
+import {
+  cell,
+  type Ids,
+  idsOf,
+  prepared,
+  preparedInsertAll,
+  rowsOf,
+  type Tx,
+} from '../../store/index.js'
 import type { RunContact, StoredEvent, Versions } from '../definition/index.js'
 import { eventsOf, type LiveRow } from '../runs/index.js'
 
@@ -43,15 +51,19 @@ export async function storeEvents(
     const parsed = payload === null ? null : JSON.parse(payload)
     return { ...event, stored: { id: first + place, name, payload: parsed, at: now } }
   })
-  const rows = taken.map(({ stored, contact, payload, occurredAt = null, depth = 0 }) => [
-    stored.id,
-    contact.id,
-    stored.name,
-    payload,
-    occurredAt,
-    depth,
-  ])
-  await insertEvents(tx, { json: JSON.stringify(rows), accountId, now })
+  await insertEvents(
+    tx,
+    taken.map(({ stored, contact, payload, occurredAt = null, depth = 0 }) => ({
+      id: stored.id,
+      account_id: accountId,
+      contact_id: contact.id,
+      name: stored.name,
+      payload,
+      at: now,
+      occurred_at: occurredAt,
+      depth,
+    })),
+  )
   await markChanged(
     tx,
     accountId,
@@ -123,24 +135,4 @@ const lastEvent = prepared<object, { id: number | null }>((db) =>
   db.selectFrom('automation_events').select((eb) => eb.fn.max('id').as('id')),
 )
 
-/** All events of a request or batch in one statement. */
-const insertEvents = prepared<{ json: string; accountId: string; now: number }, unknown>(
-  (db, { json, accountId, now }) =>
-    db
-      .insertInto('automation_events')
-      .columns(['id', 'account_id', 'contact_id', 'name', 'payload', 'at', 'occurred_at', 'depth'])
-      .expression((eb) =>
-        eb
-          .selectFrom(rowsOf(json))
-          .select([
-            cell(0, 'integer').as('id'),
-            eb.val(accountId).as('account_id'),
-            cell(1, 'text').as('contact_id'),
-            cell(2, 'text').as('name'),
-            cell<string | null>(3, 'text').as('payload'),
-            eb.val(now).as('at'),
-            cell<number | null>(4, 'integer').as('occurred_at'),
-            cell(5, 'integer').as('depth'),
-          ]),
-      ),
-)
+const insertEvents = preparedInsertAll('automation_events')

@@ -130,7 +130,7 @@ export async function moveRuns(
         : await liveAfter(tx, { id, after: from })
       const now = clock.now()
       const tally = makeRunTally()
-      const changes: unknown[][] = []
+      const changes: Change[] = []
       const anew: string[] = []
       for (const row of rows) {
         const { to, stays, isAnew } = targets.of(row.step_id)
@@ -282,18 +282,23 @@ const beginAnew = prepared<{ ids: string; now: number }, UpdateResult>((db, { id
     .where('id', 'in', idsOf(ids, 'text')),
 )
 
+/** A run, the step and the history that it gets, and whose it is. */
+type Change = readonly [runId: string, stepId: number, history: string, contactId: string]
+
 /** Makes the runs listen for the exit rules and the goal of the new version. */
 async function listenAnew(
   tx: Read,
-  changes: readonly unknown[][],
+  changes: readonly Change[],
   names: readonly string[],
 ): Promise<void> {
   const runs = JSON.stringify(changes.map(([runId, , , contactId]) => [contactId, runId]))
   await forgetListens(tx, { json: runs })
-  const rows = changes.flatMap(([runId, , , contactId]) =>
-    names.map((name) => [contactId, name, runId]),
+  await insertListens(
+    tx,
+    changes.flatMap(([runId, , , contactId]) =>
+      names.map((event) => ({ contact_id: contactId, event, run_id: runId })),
+    ),
   )
-  if (rows.length > 0) await insertListens(tx, { json: JSON.stringify(rows) })
 }
 
 const forgetListens = prepared<{ json: string }, unknown>((db, { json }) =>

@@ -48,6 +48,8 @@ type Config struct {
 	MaxElapsed time.Duration
 	// Retries is how often a request may be tried again; usually 3, below zero none.
 	Retries int
+	// MaxAnswerBytes of an answer are read at most; usually 64 MiB, twice the largest that an appliance gives.
+	MaxAnswerBytes int64
 	// HTTPClient is used instead of one of its own. It must not follow redirects.
 	HTTPClient *http.Client
 	// Sleep and Chance (below 1) are for tests.
@@ -94,6 +96,9 @@ func New(config Config) (*Client, error) {
 	}
 	if config.Retries == 0 {
 		config.Retries = 3
+	}
+	if config.MaxAnswerBytes == 0 {
+		config.MaxAnswerBytes = 64 << 20
 	}
 	if config.HTTPClient == nil {
 		// Redirects are not followed: the request would go to a place that nobody has named.
@@ -147,11 +152,14 @@ type call struct {
 	retries     int
 }
 
+// A server that lies must not fill the memory; the repeat would be as large.
+const tooLarge = "answer_too_large"
+
 var keyForm = regexp.MustCompile(`^[!-~]{1,255}$`)
 
 // Error is a refusal by the appliance, or why there was no answer.
 type Error struct {
-	// Code is for branching: one of the catalogue, or timeout, connection_failed, http_<status>.
+	// Code is for branching: one of the catalogue, or timeout, connection_failed, answer_too_large, http_<status>.
 	Code    string
 	Message string
 	// Status is 0 if there was no whole answer.
@@ -273,6 +281,7 @@ func (client *Client) ask(ctx context.Context, one call, answer any, options []O
 			failure = refused(status, headers, given, attempt)
 			wait, again = waitFor(failure, backoff, client.config.Chance)
 		}
+		again = again && failure.Code != tooLarge
 		if !again || attempt > one.retries {
 			return failure
 		}
@@ -321,9 +330,12 @@ func (client *Client) once(ctx context.Context, one call, target string, data []
 		return 0, nil, nil, err
 	}
 	defer response.Body.Close()
-	given, err := io.ReadAll(response.Body)
+	given, err := io.ReadAll(io.LimitReader(response.Body, client.config.MaxAnswerBytes+1))
 	if err != nil {
 		return 0, nil, nil, err
+	}
+	if most := client.config.MaxAnswerBytes; int64(len(given)) > most {
+		return 0, nil, nil, &Error{Code: tooLarge, Message: fmt.Sprintf("the answer has more than %d bytes; see MaxAnswerBytes", most)}
 	}
 	return response.StatusCode, response.Header, given, nil
 }
@@ -338,6 +350,10 @@ func brokenOff(cause error, attempts int, timeout time.Duration) *Error {
 	tried := ""
 	if attempts > 1 {
 		tried = fmt.Sprintf(" (tried %d times)", attempts)
+	}
+	if IsCode(cause, tooLarge) {
+		failure.Code, failure.Message, failure.Retryable = tooLarge, strings.TrimPrefix(cause.Error(), "posthorn: ")+tried, false
+		return failure
 	}
 	var network net.Error
 	if errors.As(cause, &network) && network.Timeout() || errors.Is(cause, context.DeadlineExceeded) {

@@ -80,9 +80,120 @@ class WebhookVerificationError extends \RuntimeException
 /** @internal One attempt that had no whole answer. */
 final class Broken extends \RuntimeException
 {
-    public function __construct(string $message, public readonly bool $late = false)
+    public function __construct(string $message, public readonly bool $late = false, public readonly bool $large = false)
     {
         parent::__construct($message);
+    }
+}
+
+/** @internal A connection for one request, and what comes by it, until the attempt's end. */
+final class Wire
+{
+    public readonly string $host;
+    public readonly string $target;
+    /** @var resource */
+    private $stream;
+    private float $end;
+    private string $unread = '';
+
+    /** @param array<string, mixed> $ssl */
+    public function __construct(string $url, array $ssl, private float $timeout)
+    {
+        $this->end = microtime(true) + $timeout;
+        $parts = parse_url($url);
+        if ($parts === false || !isset($parts['host'])) throw new \InvalidArgumentException('The url names no host');
+        $isTls = ($parts['scheme'] ?? '') === 'https';
+        $this->host = $parts['host'] . (isset($parts['port']) ? ":$parts[port]" : '');
+        $this->target = ($parts['path'] ?? '/') . (isset($parts['query']) ? "?$parts[query]" : '');
+        $to = ($isTls ? 'tls' : 'tcp') . "://$parts[host]:" . ($parts['port'] ?? ($isTls ? 443 : 80));
+        // The first warning has the reason: the last one does not say what is wrong with a certificate.
+        $said = [];
+        set_error_handler(static function (int $level, string $message) use (&$said): bool {
+            $said[] = preg_replace('/^\S+\(\): /', '', $message);
+            return true;
+        });
+        try {
+            $context = stream_context_create(['ssl' => $ssl]);
+            $stream = stream_socket_client($to, $number, $why, $timeout, STREAM_CLIENT_CONNECT, $context);
+        } finally {
+            restore_error_handler();
+        }
+        if ($stream === false) {
+            if ($this->left() <= 0) throw $this->late();
+            throw new Broken('The connection broke before the answer: ' . ($said[0] ?? $why));
+        }
+        $this->stream = $stream;
+    }
+
+    public function close(): void
+    {
+        fclose($this->stream);
+    }
+
+    /** Sends all, or as much as the server takes: it may have answered before, and its answer says why. */
+    public function send(#[\SensitiveParameter] string $bytes): void
+    {
+        for ($sent = 0; $sent < strlen($bytes); $sent += $count) {
+            $this->limit();
+            $count = @fwrite($this->stream, substr($bytes, $sent, 65536));
+            if (!$count) return;
+        }
+    }
+
+    /** Gives what comes before a mark, which is taken too. */
+    public function until(string $mark, int $most): string
+    {
+        while (($at = strpos($this->unread, $mark)) === false) {
+            if (strlen($this->unread) > $most) throw new Broken('The head of the answer has no end');
+            if (!$this->more()) throw new Broken('The connection broke before the answer: it was closed');
+        }
+        $found = substr($this->unread, 0, $at);
+        $this->unread = substr($this->unread, $at + strlen($mark));
+        return $found;
+    }
+
+    public function take(int $length): string
+    {
+        while (strlen($this->unread) < $length) {
+            if (!$this->more()) throw new Broken('The answer is not whole');
+        }
+        [$taken, $this->unread] = [$this->unread, ''];
+        if (strlen($taken) === $length) return $taken;
+        $this->unread = substr($taken, $length);
+        return substr($taken, 0, $length);
+    }
+
+    /** All up to the connection's end; null: it is more than `$most` bytes. */
+    public function rest(int $most): ?string
+    {
+        do if (strlen($this->unread) > $most) return null; while ($this->more());
+        return $this->unread;
+    }
+
+    private function more(): bool
+    {
+        $this->limit();
+        $piece = @fread($this->stream, 65536);
+        if (stream_get_meta_data($this->stream)['timed_out']) throw $this->late();
+        $this->unread .= $piece;
+        return $piece !== false && $piece !== '';
+    }
+
+    private function limit(): void
+    {
+        $left = $this->left();
+        if ($left <= 0) throw $this->late();
+        stream_set_timeout($this->stream, (int) $left, (int) (fmod($left, 1) * 1e6));
+    }
+
+    private function left(): float
+    {
+        return $this->end - microtime(true);
+    }
+
+    private function late(): Broken
+    {
+        return new Broken(sprintf('No answer within %g s', $this->timeout), true);
     }
 }
 
@@ -141,6 +252,7 @@ final class Client
     private float $timeout;
     private int $retries;
     private float $maxElapsed;
+    private int $maxAnswerBytes;
     /** @var \Closure(float): void */
     private \Closure $sleep;
     /** @var \Closure(): float */
@@ -149,8 +261,9 @@ final class Client
     private array $ssl;
 
     /**
-     * @param array{timeout?: float|int, retries?: int, maxElapsed?: float|int, sleep?: callable(float): void,
-     *     chance?: callable(): float, ssl?: array<string, mixed>} $options `ssl`: of PHP's stream context
+     * @param array{timeout?: float|int, retries?: int, maxElapsed?: float|int, maxAnswerBytes?: int,
+     *     sleep?: callable(float): void, chance?: callable(): float, ssl?: array<string, mixed>} $options `ssl`: of PHP's
+     *     stream context; `maxAnswerBytes`: 64 MiB, twice the largest answer that an appliance gives
      */
     public function __construct(?string $url = null, #[\SensitiveParameter] ?string $apiKey = null, array $options = [])
     {
@@ -170,6 +283,7 @@ final class Client
         $this->timeout = (float) ($options['timeout'] ?? 30);
         $this->retries = $options['retries'] ?? 3;
         $this->maxElapsed = (float) ($options['maxElapsed'] ?? 120);
+        $this->maxAnswerBytes = $options['maxAnswerBytes'] ?? 64 * 1024 ** 2;
         $this->sleep = \Closure::fromCallable($options['sleep'] ?? static function (float $seconds): void {
             usleep((int) ($seconds * 1e6));
         });
@@ -231,10 +345,10 @@ final class Client
                 $wait = self::waitFor($error, $backoff, $this->chance);
             } catch (Broken $broken) {
                 $kind = $broken->late ? TimeoutError::class : ConnectionError::class;
-                $code = $broken->late ? 'timeout' : 'connection_failed';
+                $code = $broken->late ? 'timeout' : ($broken->large ? 'answer_too_large' : 'connection_failed');
                 $tried = $attempt > 1 ? " (tried $attempt times)" : '';
-                $error = new $kind($broken->getMessage() . $tried, $code, attempts: $attempt, retryable: true, previous: $broken);
-                $wait = $backoff;
+                $error = new $kind($broken->getMessage() . $tried, $code, attempts: $attempt, retryable: !$broken->large, previous: $broken);
+                $wait = $broken->large ? null : $backoff;
             }
             if ($wait === null || $attempt > $chances) throw $error;
             if (microtime(true) - $began + $wait > $this->maxElapsed) {
@@ -247,64 +361,61 @@ final class Client
     // <methods>
 
     /**
-     * One attempt: it ends with the whole answer, or with Broken.
+     * One attempt: it ends with the whole answer, or with Broken. By a socket, as PHP's own HTTP has a time for each piece
+     * of a head alone, and no bound for its length. Redirects are not followed: the request would go to a place that
+     * nobody has named.
      *
      * @param list<string> $headers
      * @return array{int, array<string, string>, string}
      */
     private function once(string $method, string $url, ?string $data, #[\SensitiveParameter] array $headers, float $timeout): array
     {
-        $end = microtime(true) + $timeout;
-        $http = ['method' => $method, 'header' => $headers, 'timeout' => $timeout, 'protocol_version' => 1.1,
-            // Redirects are not followed: the request would go to a place that nobody has named.
-            'ignore_errors' => true, 'follow_location' => 0, ...($data === null ? [] : ['content' => $data])];
-        $late = static fn (): Broken => new Broken(sprintf('No answer within %g s', $timeout), true);
-        error_clear_last();
-        $stream = @fopen($url, 'rb', false, stream_context_create(['http' => $http, 'ssl' => $this->ssl]));
-        if ($stream === false) {
-            if (microtime(true) >= $end) throw $late();
-            throw new Broken('The connection broke before the answer: ' . preg_replace('/^fopen\(\S*\): /', '', error_get_last()['message'] ?? 'no reason'));
-        }
+        $wire = new Wire($url, $this->ssl, $timeout);
         try {
-            [$status, $answer] = self::head(stream_get_meta_data($stream)['wrapper_data'] ?? []);
-            // Not every server closes the connection, as it is asked to.
-            $length = $answer['content-length'] ?? null;
-            $text = '';
-            while (!feof($stream) && ($length === null || strlen($text) < (int) $length)) {
-                $left = $end - microtime(true);
-                if ($left <= 0) throw $late();
-                stream_set_timeout($stream, (int) $left, (int) (fmod($left, 1) * 1e6));
-                $piece = @fread($stream, $length === null ? 65536 : max(1, min(65536, (int) $length - strlen($text))));
-                if (stream_get_meta_data($stream)['timed_out']) throw $late();
-                if ($piece === false) throw new Broken('The answer is not whole');
-                $text .= $piece;
-            }
+            if ($data !== null) $headers[] = 'Content-Length: ' . strlen($data);
+            $wire->send("$method $wire->target HTTP/1.1\r\nHost: $wire->host\r\n" . implode("\r\n", $headers) . "\r\n\r\n$data");
+            // Informational answers (RFC 9110 15.2) come before the final one.
+            do [$status, $answer] = self::head($wire->until("\r\n\r\n", 262144)); while ($status < 200);
+            return [$status, $answer, self::body($wire, $status, $answer, $this->maxAnswerBytes)];
         } finally {
-            fclose($stream);
+            $wire->close();
         }
-        if ($length !== null && strlen($text) < (int) $length) {
-            throw new Broken('The answer is not whole');
-        }
-        return [$status, $answer, $text];
     }
 
-    /**
-     * @param list<string> $lines
-     * @return array{int, array<string, string>}
-     */
-    private static function head(array $lines): array
+    /** @return array{int, array<string, string>} */
+    private static function head(string $text): array
     {
-        $status = 0;
+        $lines = explode("\r\n", $text);
+        if (!preg_match('~^HTTP/1\.[01] (\d{3})( |$)~', array_shift($lines), $match)) throw new Broken('The answer is not HTTP');
         $headers = [];
         foreach ($lines as $line) {
-            if (preg_match('~^HTTP/\S+ (\d{3})~', $line, $match)) [$status, $headers] = [(int) $match[1], []];
-            elseif (str_contains($line, ':')) {
-                [$name, $value] = explode(':', $line, 2);
-                $headers[strtolower($name)] = trim($value);
-            }
+            [$name, $value] = explode(':', $line, 2) + [1 => ''];
+            $headers[strtolower($name)] = trim($value);
         }
-        if ($status === 0) throw new Broken('The answer is not whole');
-        return [$status, $headers];
+        return [(int) $match[1], $headers];
+    }
+
+    /** @param array<string, string> $headers */
+    private static function body(Wire $wire, int $status, array $headers, int $most): string
+    {
+        if ($status === 204 || $status === 304) return '';
+        $large = new Broken("The answer has more than $most bytes; see maxAnswerBytes", large: true);
+        if (strtolower($headers['transfer-encoding'] ?? '') !== 'chunked') {
+            $length = $headers['content-length'] ?? null;
+            if ($length !== null && !ctype_digit($length)) throw new Broken('The answer is not whole');
+            // PHP makes a length that is too long for it the largest that it knows.
+            if ((int) $length > $most) throw $large;
+            $text = $length === null ? $wire->rest($most) : $wire->take((int) $length);
+            return $text ?? throw $large;
+        }
+        for ($text = ''; ; ) {
+            $size = trim(explode(';', $wire->until("\r\n", 8192))[0]);
+            if (!preg_match('/^[0-9a-fA-F]{1,15}$/D', $size)) throw new Broken('The answer is not whole');
+            if ($size === str_repeat('0', strlen($size))) return $text;
+            if (strlen($text) + hexdec($size) > $most) throw $large;
+            $text .= $wire->take((int) hexdec($size));
+            if ($wire->take(2) !== "\r\n") throw new Broken('The answer is not whole');
+        }
     }
 
     /** An error from before anything is sent. */

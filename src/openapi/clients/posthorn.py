@@ -87,7 +87,7 @@ class ServerError(PosthornError):
 
 
 class ConnectionFailedError(PosthornError):
-    """There was no whole answer."""
+    """There was no whole answer, or (`answer_too_large`) one that was not read to its end."""
 
 
 class TimedOutError(PosthornError):
@@ -128,10 +128,14 @@ class Pages(Generic[Item]):
 
 
 class Posthorn:
-    """A client of one appliance, for one API key; for one thread at a time."""
+    """A client of one appliance, for one API key; for one thread at a time.
+
+    At most `max_answer_bytes` of an answer are read, twice the largest that an appliance gives: a server that lies must not
+    fill the memory."""
 
     def __init__(self, url: Optional[str] = None, api_key: Optional[str] = None, *, timeout: float = 30, retries: int = 3,
-                 max_elapsed: float = 120, sleep: Callable[[float], None] = time.sleep,
+                 max_elapsed: float = 120, max_answer_bytes: int = 64 * 1024 ** 2,
+                 sleep: Callable[[float], None] = time.sleep,
                  chance: Callable[[], float] = random.random, ssl_context: Optional[ssl.SSLContext] = None) -> None:
         url = url or os.environ.get("POSTHORN_URL")
         if not url:
@@ -146,6 +150,7 @@ class Posthorn:
             # The key is not shown, as a message goes into logs.
             raise ValueError("api_key has a space, a line break or a letter that no key has")
         self._timeout, self._retries, self._max_elapsed = timeout, retries, max_elapsed
+        self._most = max_answer_bytes
         self._sleep, self._chance, self._ssl = sleep, chance, ssl_context
         self._kept: Optional[http.client.HTTPConnection] = None
 
@@ -206,11 +211,10 @@ class Posthorn:
                 wait = _wait_for(error, self._backoff(attempt), self._chance)
             except _Broken as broken:
                 kind = TimedOutError if broken.late else ConnectionFailedError
-                code = "timeout" if broken.late else "connection_failed"
-                error = kind(f"{broken} (tried {attempt} times)" if attempt > 1 else str(broken), code=code,
-                             attempts=attempt, retryable=True)
+                error = kind(f"{broken} (tried {attempt} times)" if attempt > 1 else str(broken), code=broken.code,
+                             attempts=attempt, retryable=not broken.large)
                 error.__cause__ = broken.__cause__
-                wait = self._backoff(attempt)
+                wait = None if broken.large else self._backoff(attempt)
             if wait is None or attempt > chances:
                 raise error
             if time.monotonic() - began + wait > self._max_elapsed:
@@ -243,10 +247,11 @@ class Posthorn:
                 connection = self._connection()
                 answer = self._ask(connection, method, target, data, headers, end)
             pieces: List[bytes] = []
-            while True:
-                piece = answer.read1(65536)
-                if not piece:
-                    break
+            left = self._most
+            while piece := answer.read1(65536):
+                left -= len(piece)
+                if left < 0:
+                    raise _Broken(f"The answer has more than {self._most} bytes; see max_answer_bytes", large=True)
                 pieces.append(piece)
             body = b"".join(pieces)
             length = answer.getheader("Content-Length")
@@ -276,7 +281,7 @@ class Posthorn:
             connection = http.client.HTTPSConnection(host, port, context=self._ssl or ssl.create_default_context())
         else:
             connection = http.client.HTTPConnection(host, port)
-        connection.response_class = lambda sock, **given: http.client.HTTPResponse(_InTime(sock, connection), **given)
+        connection.response_class = lambda sock, **given: _Answer(_InTime(sock, connection), **given)
         return connection
 
     @staticmethod
@@ -293,9 +298,10 @@ class Posthorn:
 
 
 class _Broken(Exception):
-    def __init__(self, message: str, late: bool = False) -> None:
+    def __init__(self, message: str, late: bool = False, large: bool = False) -> None:
         super().__init__(message)
-        self.late = late
+        self.late, self.large = late, large
+        self.code = "timeout" if late else "answer_too_large" if large else "connection_failed"
 
 
 def _unfit(message: str) -> ValidationError:
@@ -308,6 +314,16 @@ def _left(end: float) -> float:
     if left <= 0:
         raise socket.timeout("timed out")
     return left
+
+
+class _Answer(http.client.HTTPResponse):
+    """The final answer: http.client itself skips no informational one but 100 (RFC 9110 15.2)."""
+
+    def begin(self) -> None:
+        super().begin()
+        while self.status < 200:
+            self.headers = self.msg = None
+            super().begin()
 
 
 class _InTime(io.RawIOBase):

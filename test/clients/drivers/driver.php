@@ -16,6 +16,7 @@ function play(array $order, array &$waits): mixed
     }
     $client = new Posthorn\Client($order['url'], $order['apiKey'] ?? 'ph_secret', [
         'timeout' => $order['timeout'],
+        'maxAnswerBytes' => $order['mostBytes'] ?? 1000,
         'chance' => fn (): float => 0.5,
         'sleep' => function (float $seconds) use (&$waits): void { $waits[] = $seconds; },
     ]);

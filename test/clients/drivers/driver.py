@@ -11,6 +11,7 @@ def play(order):
         posthorn.read_webhook(order["body"].encode(), order.get("header"), order["secrets"], now=order["now"])
         return "good"
     with posthorn.Posthorn(order["url"], order.get("apiKey", "ph_secret"), timeout=order["timeout"], chance=lambda: 0.5,
+                           max_answer_bytes=order.get("mostBytes", 1000),
                            sleep=order["waits"].append) as client:
         assert "ph_secret" not in repr(client)
         for call in order.get("first", []):
