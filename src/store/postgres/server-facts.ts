@@ -16,6 +16,8 @@ export async function readServerFacts(url: string, ownClock: Clock): Promise<Ser
     const one = await sql<{
       version: number
       encoding: string
+      is_standby: number
+      may_make: number
       collation: string
       is_stale: number | null
       other_columns: number
@@ -30,6 +32,8 @@ export async function readServerFacts(url: string, ownClock: Clock): Promise<Ser
       oldest: number | null
     }>`select current_setting('server_version_num')::bigint as version,
         current_setting('server_encoding') as encoding,
+        pg_is_in_recovery() as is_standby,
+        coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_make,
         (select case datlocprovider when 'c' then datcollate
              else coalesce(to_jsonb(pg_database) ->> 'daticulocale', to_jsonb(pg_database) ->> 'datlocale', datcollate) end
            from pg_database where datname = current_database()) as collation,
@@ -77,6 +81,8 @@ export async function readServerFacts(url: string, ownClock: Clock): Promise<Ser
     return {
       version,
       encoding,
+      isStandby: said.is_standby === 1,
+      mayMakeTables: said.may_make === 1,
       collation: {
         name: said.collation,
         isStale: said.is_stale === 1,
