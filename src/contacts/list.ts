@@ -74,7 +74,7 @@ export async function changeList(
       .where('id', '=', list.id)
       .execute()
     return { ...list, name, doubleOptIn }
-  })
+  }, accountId)
 }
 
 // Reading this many takes a millisecond or two of a thread that others wait for.

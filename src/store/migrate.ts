@@ -225,9 +225,11 @@ export async function migrateStore(
     const { postgresTables } = await import('./postgres/make-tables.js')
     const { careForTables } = await import('./postgres/table-care.js')
     const { quietenMails } = await import('./postgres/rare-status.js')
+    const { makeTurnTables } = await import('./postgres/alone.js')
     await withConnection(url, async (db) => {
       await bringUp(db, place, { due: dueFor(postgresTables), steps })
       await quietenMails(db)
+      await makeTurnTables(db)
       await careForTables(db)
     })
     return facts

@@ -104,7 +104,7 @@ export async function acceptEvents(
     })
     await alongside(tx, answers)
     return { accepted: answers, heard: [...fresh.values()] }
-  })
+  }, accountId)
   for (const { started, resumed } of heard) {
     const result = started > 0 ? 'started' : resumed > 0 ? 'resumed' : 'kept'
     deps.meter.count('posthorn_automation_events_total', { result })

@@ -123,7 +123,7 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
             detail: { ...detail, order, consentBefore },
           },
         )
-      })
+      }, accountId)
       await takeUp(task)
     },
     async change(accountId, id, to) {
@@ -139,7 +139,7 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
         // The reason why it paused itself no longer holds, whatever happens now.
         const result = { ...(await findTask(tx, accountId, id)).result, reason: undefined }
         return await changeState(tx, { id, accountId }, { from, to, result, endedAt })
-      })
+      }, accountId)
       if (to === 'stopped' && !runs.isUnderWay(id)) await dropShared(deps, id)
       if (to === 'running') await takeUp(task)
     },
@@ -148,8 +148,9 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
       if (!isUndoable(found, clock.now())) {
         throw new ApiError('conflict', 'An import can be undone for seven days after it has ended')
       }
-      const task = await store.write((tx) =>
-        changeState(tx, found, { from: [found.state], to: 'undoing', endedAt: null }),
+      const task = await store.write(
+        (tx) => changeState(tx, found, { from: [found.state], to: 'undoing', endedAt: null }),
+        accountId,
       )
       await takeUp(task)
     },

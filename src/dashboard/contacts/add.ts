@@ -150,7 +150,7 @@ async function addByHand(
       await putOnListIn(tx, accountId, { listId, ids: [done.contact.id], now }, joining)
     }
     return done
-  })
+  }, accountId)
   if (starts) followed?.()
   const { email } = contact
   const { marketing } = await whyMail(store.read, accountId, email)
