@@ -4,6 +4,8 @@ import { chmodSync, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
+import { systemClock } from '../../src/clock/index.js'
+import { readServerFacts } from '../../src/store/index.js'
 import { freePort } from '../support/free-port.js'
 import { noPostgres, startPostgres } from '../support/postgres.js'
 import { cliEntry } from '../support/process.js'
@@ -63,6 +65,11 @@ t.test('a server that cannot be used', { skip: noPostgres ?? false }, async (t) 
   await ask("create database ascii encoding 'SQL_ASCII' locale 'C' template template0")
   requireSaid(`${server.url}/ascii`, /its encoding is SQL_ASCII.*create database/, 'encoding')
   await ask('create role poor login')
+  const { standbys } = await readServerFacts(
+    `${server.url.replace('posthorn@', 'poor@')}/mail`,
+    systemClock,
+  )
+  t.equal(standbys, 1, 'a role without rights is told of the standby too')
   const poor = server.url.replace('posthorn@', 'poor@')
   requireSaid(`${poor}/mail`, /may make no tables there: make it the owner/, 'rights')
 })

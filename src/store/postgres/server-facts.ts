@@ -57,8 +57,12 @@ export async function readServerFacts(url: string, ownClock: Clock): Promise<Ser
            from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()) as oldest`.execute(
       db,
     )
+    // To a role without pg_read_all_stats the server tells no more than that a standby is there. If commits wait for
+    // one by its settings, then one of these has them.
     const standbys = await sql<{ sync_state: string }>`
-      select sync_state from pg_stat_replication where state = 'streaming'`.execute(db)
+      select coalesce(sync_state, case when current_setting('synchronous_standby_names') = '' then 'async' else 'sync' end)
+        as sync_state
+      from pg_stat_replication where coalesce(state, 'streaming') = 'streaming'`.execute(db)
     const slots = await sql<{ slot_name: string }>`
       select slot_name from pg_replication_slots where not active`.execute(db)
     const archiver = await sql<{ last_at: number | null; failed_at: number | null }>`
