@@ -199,7 +199,10 @@ export async function showMapping(
     hasHeader,
     encoding,
     delimiter: delimiterNames[delimiter],
-    encodings: fileEncodings.map((value) => ({ value, label: encodingNames[value] })),
+    // What the file says itself is read so, whatever somebody chooses.
+    encodings: task.detail.isWide
+      ? [{ value: encoding, label: 'UTF-16' }]
+      : fileEncodings.map((value) => ({ value, label: encodingNames[value] })),
     delimiters: Object.values(delimiterNames).map((value) => ({ value, label: value })),
     lists: namedOptions(
       lists.map(({ id, name, contactCount }) => ({
