@@ -1,6 +1,8 @@
 // What is handed in to be imported: files that cannot be read, files that nobody wants any more, pasted addresses.
 import t, { type Test } from 'tap'
+import { systemClock as clock } from '../../../src/clock/index.js'
 import { filesKept } from '../../../src/contacts/import-task/files.js'
+import { createList } from '../../../src/contacts/index.js'
 import { logIn } from '../../support/log-in.js'
 import { startPosthorn } from '../../support/posthorn.js'
 
@@ -119,4 +121,29 @@ t.test('addresses are pasted as mail programs show them', async (t) => {
   const begun = performance.now()
   await cells(`${'"\\'.repeat(100_000)}\n${'<'.repeat(100_000)}`)
   t.ok(performance.now() - begun < 5_000, 'long nonsense is read at once')
+})
+
+t.test('what an account with very many lists is not offered is said', async (t) => {
+  const { posthorn, base, person, upload } = await open(t)
+  const { store, accountId } = posthorn
+  const make = (name: string) => createList({ store, clock }, accountId, name)
+  const { id: oldest } = await make('The oldest')
+  const adding = base.replace('import', 'new')
+  t.notMatch((await person.get(adding)).text, 'are offered')
+  t.notMatch((await person.get(adding)).text, /How they agreed <span[^>]*>\(optional/)
+  for (let n = 0; n < 500; n += 100) {
+    await Promise.all(Array.from({ length: 100 }, (_, k) => make(`List ${n + k}`)))
+  }
+  t.match((await person.get(adding)).text, 'The newest 100 are offered. For an older one press')
+  const { to } = await upload('email\nann@x.test\n')
+  const { text } = await person.get(to)
+  t.match(text, 'The newest 500 are offered. For an older one press')
+  t.notMatch(text, 'The oldest')
+  const chosen = `<option value="${oldest}" selected>The oldest (0)</option>`
+  t.match((await person.get(`${to}?list=${oldest}`)).text, chosen)
+  const wrong = await person.post(to, { list: oldest, known: 'fill', agreed: '', newList: '' })
+  t.match(wrong, { status: 422, text: chosen }, 'and stays chosen')
+  const gone = { list: accountId, known: 'fill', agreed: 'At the till', 'use-0': 'email' }
+  const late = await person.post(to, gone)
+  t.match(late, { status: 422, text: /The account has no contact list with this id/ })
 })
