@@ -17,6 +17,7 @@ import {
   makeTurns,
   migrateStore,
   openStore,
+  requireFit,
   type Store,
   withoutSecrets,
 } from '../store/index.js'
@@ -54,6 +55,7 @@ export async function openOwnKey(place: DatabasePlace): Promise<ApplianceKey> {
 export async function refuseForeignKey(place: DatabasePlace): Promise<void> {
   const { kind } = await findDatabase(place)
   if (kind === 'unfinished') throw unfinished(place)
+  await requireFit(place, { isNew: kind === 'empty' })
   if (kind !== 'there') return
   if (existsSync(applianceKeyFile(place.dataDir))) await openOwnKey(place)
   else throw keyMissing(place)

@@ -100,8 +100,9 @@ export async function addContact(
   options: AddOptions = {},
 ): Promise<AddedContact> {
   const id = store.ids.uuid()
-  return await store.write((tx) =>
-    addContactIn(tx, { id, now: clock.now() }, accountId, given, options),
+  return await store.write(
+    (tx) => addContactIn(tx, { id, now: clock.now() }, accountId, given, options),
+    accountId,
   )
 }
 

@@ -135,7 +135,7 @@ export async function importContacts(
       size.took(rows.length, clock.now() - now)
       isLost = false
       return done
-    })
+    }, accountId)
   /** Writes what was read, and waits until no more than `left` batches are under way. */
   const write = async (left = 0) => {
     const read = unwritten

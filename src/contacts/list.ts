@@ -74,7 +74,7 @@ export async function changeList(
       .where('id', '=', list.id)
       .execute()
     return { ...list, name, doubleOptIn }
-  })
+  }, accountId)
 }
 
 // Reading this many takes a millisecond or two of a thread that others wait for.
@@ -126,7 +126,9 @@ export async function listPage(
 export async function requireList(read: Read, accountId: string, id: string): Promise<ContactList> {
   const [row] = await listById(read, { accountId, id: id.toLowerCase() })
   if (row === undefined)
-    throw new ApiError('not_found', 'The account has no contact list with this id')
+    throw new ApiError('not_found', 'The account has no contact list with this id', {
+      is: 'noList',
+    })
   return toList(row)
 }
 

@@ -82,5 +82,5 @@ export async function changeContact(
     )
     await alongside(tx, contact)
     return contact
-  })
+  }, accountId)
 }

@@ -40,7 +40,7 @@ export async function removeFromList(
     }
     await deleteListless(tx, accountId, [contactId], clock.now())
     return { email: row?.email, list: list.name }
-  })
+  }, accountId)
 }
 
 /** Resolves with whether the contact was on the list. */
@@ -74,7 +74,7 @@ export async function deleteContact(
     await takeOffAll(tx, contact.id, clock.now())
     await deleteListless(tx, accountId, [contact.id], clock.now())
     return contact
-  })
+  }, accountId)
 }
 
 /** Takes a contact off all of its lists. */
@@ -148,7 +148,7 @@ export async function deleteList(
       .execute()
     await refillNaming(tx, accountId, `list.${id}`)
     return list
-  })
+  }, accountId)
   for (let taken = 0; taken < atOnce; taken += perWrite) {
     if (await takeSlice({ store, clock }, accountId, listId)) break
   }
@@ -238,7 +238,7 @@ function takeSlice(
     await tx.deleteFrom('list_days').where('list_id', '=', listId).execute()
     await tx.deleteFrom('contact_lists').where('id', '=', listId).execute()
     return true
-  })
+  }, accountId)
 }
 
 /**

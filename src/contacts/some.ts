@@ -26,8 +26,9 @@ export async function putOnList(
   { listId, ids }: { listId: string; ids: readonly string[] },
   options: JoinOptions,
 ): Promise<number> {
-  return await store.write(async (tx) =>
-    putOnListIn(tx, accountId, { listId, ids, now: clock.now() }, options),
+  return await store.write(
+    async (tx) => putOnListIn(tx, accountId, { listId, ids, now: clock.now() }, options),
+    accountId,
   )
 }
 
@@ -63,7 +64,10 @@ export async function takeOffList(
   listId: string,
   ids: readonly string[],
 ): Promise<number> {
-  return await store.write((tx) => takeOffListIn(tx, accountId, listId, ids, clock.now()))
+  return await store.write(
+    (tx) => takeOffListIn(tx, accountId, listId, ids, clock.now()),
+    accountId,
+  )
 }
 
 /** `takeOffList` within another write. */
@@ -89,7 +93,7 @@ export async function deleteContacts(
   accountId: string,
   ids: readonly string[],
 ): Promise<number> {
-  return await store.write((tx) => deleteContactsIn(tx, accountId, ids, clock.now()))
+  return await store.write((tx) => deleteContactsIn(tx, accountId, ids, clock.now()), accountId)
 }
 
 /** `deleteContacts` within another write. */

@@ -97,7 +97,7 @@ export function makeErasures(deps: ErasureDeps): Erasures {
         const id = await takeOn(tx, { accountId, address, name, startedBy }, now)
         await alongside?.(tx, await findErasure(tx, accountId, id))
         return { id, name }
-      })
+      }, accountId)
       runs.takeUp({ id: begun.id, accountId })
       return begun
     },
@@ -105,7 +105,7 @@ export function makeErasures(deps: ErasureDeps): Erasures {
       await store.write(async (tx) => {
         await findErasure(tx, accountId, id)
         await goOn(tx, { accountId, id })
-      })
+      }, accountId)
       runs.takeUp({ id, accountId })
     },
     resume: runs.resume,
@@ -202,5 +202,5 @@ async function step({ store, clock }: ErasureDeps, task: ErasureTask): Promise<b
     // A full round: every mail that waits for others was looked at.
     const isWaiting = place.in === 'others' && next?.in === 'others' && next.after === undefined
     return isWaiting ? 'later' : isOver
-  })
+  }, accountId)
 }

@@ -106,7 +106,7 @@ export async function signUp(
       await follow(tx, accountId, [news])
     }
     return true
-  })
+  }, accountId)
   if (isNew) followed()
   return isNew
 }

@@ -41,8 +41,8 @@ export function wentBack(last: LastBeat | undefined, beat: number): number | und
 
 /** The sentence about it, to follow its name, and what to do. */
 export const backInWords = (ms: number) => ({
-  went: `went back by about ${Math.ceil(ms / 1_000)} seconds: a backup was put back, or a standby without the last commits was made the primary. Nothing is taken or sent`,
-  fix: "'posthorn database accept --held' goes on and holds what waits, as it may have been sent since; '--lost' goes on as if nothing had been, where only those seconds are gone",
+  went: `went back by about ${Math.ceil(ms / 1_000)} seconds: a backup was put back, a standby without the last commits was made the primary, or the primary of before a failover runs again. Nothing is taken or sent`,
+  fix: "If it is the primary of before, stop it and accept nothing: the present one is found then. Else 'posthorn database accept --held' goes on and holds what waits, as it may have been sent since; '--lost' goes on as if nothing had been, where only those seconds are gone",
 })
 
 export function saysBack(database: DatabasePlace, ms: number): string {

@@ -52,6 +52,7 @@ export {
   shownPattern,
   shownSlow,
   shownSpan,
+  simulatedSite,
   sourcesInWarmUp,
   type WarmingSource,
   warmingSources,

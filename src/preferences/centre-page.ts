@@ -316,5 +316,5 @@ async function saveChoices(
     const lifting = { by: 'recipient', at, reasons: ['unsubscribe'], emailId } as const
     await lift(tx, accountId, address, lifting)
     return hasLeft
-  })
+  }, accountId)
 }

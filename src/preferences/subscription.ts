@@ -48,7 +48,7 @@ export async function unsubscribe(
       detail,
     } as const
     await suppress(tx, accountId, record, now)
-  })
+  }, accountId)
 }
 
 // Anybody may have the link, and after each return they could leave once more: the record would grow for ever.
@@ -97,5 +97,5 @@ export async function resubscribe(
     const lifting = { by: 'recipient', at, reasons: ['unsubscribe'], emailId } as const
     await lift(tx, accountId, address, lifting)
     return true
-  })
+  }, accountId)
 }

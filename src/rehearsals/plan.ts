@@ -1,6 +1,6 @@
 import { counted } from '../amounts/index.js'
 import type { Broadcast } from '../broadcasts/index.js'
-import { dayNumber } from '../clock/index.js'
+import { dayNumber, utcTime } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { RehearsalPlan, RehearsedSite, SiteUsual } from '../outbound/index.js'
 import { queueClass, type Read } from '../store/index.js'
@@ -9,7 +9,10 @@ import { waitingFor } from './waiting.js'
 
 /** All that a run depends on, except its time and its pool. */
 export interface RehearsalFacts {
-  sites: readonly (Omit<RehearsedSite, 'sources' | 'held'> & { lanes: readonly string[] })[]
+  sites: readonly (Omit<RehearsedSite, 'sources' | 'held'> & {
+    lanes: readonly string[]
+    putsOffMs: number | undefined
+  })[]
   learned: Awaited<ReturnType<typeof readAll>>['learned']
   brakes: Awaited<ReturnType<typeof readAll>>['brakes']
   orders: Awaited<ReturnType<typeof readAll>>['orders']
@@ -46,7 +49,7 @@ export async function readFacts(
   const { threads } = outbound
   const accountId = draft.account_id
   const sites: RehearsalFacts['sites'][number][] = []
-  for (const { name, policy, shares } of found) {
+  for (const { name, policy, shares, putsOffMs } of found) {
     const isOthers = name.key === otherDomains
     const usual = usuals.get(name.key)
     const unknown = outbound.route === 'sandbox' ? insideMs : usualMs
@@ -64,6 +67,7 @@ export async function readFacts(
         thread,
         mails,
         lanes,
+        putsOffMs,
         ...(await waitingFor(read, { accountId, node, lanes })),
         policy: shareOf(policy, { thread, threads }),
         says: {
@@ -121,7 +125,7 @@ export async function planOf(
   const { outbound, accountId, learned, brakes, orders, warmUp } = facts
   const { pool: named, startsAt, leavesAt, opensAt } = run
   const poolOf = makeEgressPools(outbound)
-  const sites = facts.sites.map(({ lanes, ...site }): RehearsedSite => {
+  const sites = facts.sites.map(({ lanes, putsOffMs, ...site }): RehearsedSite => {
     const meant = orders.filter(
       ({ site: of, account_id: account, class: klass }) =>
         (of === site.key || lanes.includes(of)) &&
@@ -140,7 +144,9 @@ export async function planOf(
         brakes.find((row) => row.site === site.key && row.source === pool.name) ??
         brakes.find((row) => row.site === site.key && row.source === ''),
     }))
-    return { sources, held: hold && { until: hold.until, why: orderInWords(hold) }, ...site }
+    const putOff = putsOffMs === undefined ? undefined : simulated(startsAt + putsOffMs)
+    const held = hold === undefined ? putOff : { until: hold.until, why: orderInWords(hold) }
+    return { sources, held, ...site }
   })
   return {
     startsAt,
@@ -154,3 +160,8 @@ export async function planOf(
     retries: outbound.retry.campaign.schedule,
   }
 }
+
+const simulated = (until: number) => ({
+  until,
+  why: `the simulator's provider puts all mail off until ${utcTime(until)}; the brake on what comes afterwards is not foreseen`,
+})

@@ -3,6 +3,7 @@ import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { Resolver } from '../dns/index.js'
 import type { Policy, ShapingData, SiteName } from '../outbound/index.js'
+import { behaviourOf, isSimulated, simulatorDomain } from '../simulator/index.js'
 import type { DomainShares } from './audience-domains.js'
 
 /** A site of the audience, with the recipients' domains there. */
@@ -11,6 +12,8 @@ export interface AudienceSite {
   policy: Policy
   /** Which part of all recipients each domain has. */
   shares: Map<string, number>
+  /** A provider of the simulator puts all mail off for so long. */
+  putsOffMs?: number | undefined
 }
 
 // Only the largest domains are looked up; each of the others has few recipients.
@@ -29,8 +32,32 @@ interface SitesDeps {
   data: ShapingData
 }
 
-/** The sites of an audience. */
+/** The sites of an audience: the simulator's are here whatever the route is. */
 export async function sitesOfDomains(
+  deps: SitesDeps,
+  { told, rough }: DomainShares,
+): Promise<AudienceSite[]> {
+  const { policyFor, policyInside, simulatedSite } = await import('../outbound/index.js')
+  const isInside = ([domain]: [string, number]) => isSimulated(domain)
+  const isOutside = (share: [string, number]) => !isInside(share)
+  const simulated = [...told, ...rough].filter(isInside).map(([domain, share]): AudienceSite => {
+    const name = simulatedSite(domain)
+    const behaviour = domain === simulatorDomain ? undefined : behaviourOf(`anybody@${domain}`)
+    return {
+      name,
+      policy: domain === simulatorDomain ? policyInside : policyFor(deps.data, name),
+      shares: new Map([[domain, share]]),
+      putsOffMs: behaviour?.kind === 'refuse' ? behaviour.forMs : undefined,
+    }
+  })
+  const others = {
+    told: new Map([...told].filter(isOutside)),
+    rough: new Map([...rough].filter(isOutside)),
+  }
+  return [...simulated, ...(await sitesOutside(deps, others))]
+}
+
+async function sitesOutside(
   { clock, resolver, outbound, data }: SitesDeps,
   { told, rough }: DomainShares,
 ): Promise<AudienceSite[]> {
@@ -44,7 +71,7 @@ export async function sitesOfDomains(
     const inbox = { name: sandboxSite, policy: policyInside }
     const others = { name: { ...sandboxSite, key: otherDomains }, policy: policyInside }
     return [
-      { shares: new Map(large), ...inbox },
+      ...(large.length === 0 ? [] : [{ shares: new Map(large), ...inbox }]),
       ...(rest.length === 0 ? [] : [{ shares: new Map(rest), ...others }]),
     ]
   }

@@ -97,7 +97,7 @@ export async function judgeAll(
       const all = { ...verdicts, segments, timed }
       await writeVerdicts(tx, all, { accountId, now, ...more }, follow)
       movesAWrite.took(verdicts.moves.length, clock.now() - began)
-    })
+    }, accountId)
   // A segment's members lie together: in this order a write changes fewer pages.
   const moves = judged.flatMap((one) => one.moves)
   while (moves.length > movesAWrite.rows) {

@@ -166,6 +166,11 @@ export async function migrateStore(
 }
 
 /** See `migrate.ts`. */
+export async function requireFit(place: DatabasePlace, of: { isNew: boolean }): Promise<void> {
+  await (await import('./migrate.js')).requireFit(place, of)
+}
+
+/** See `migrate.ts`. */
 export async function contractsOf(place: DatabasePlace): Promise<readonly string[]> {
   return await (await import('./migrate.js')).contractsOf(place)
 }

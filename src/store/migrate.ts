@@ -209,7 +209,7 @@ export async function migrateStore(
 ): Promise<ServerFacts | undefined> {
   const { dataDir, url } = place
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const facts = url === undefined ? undefined : await requireFit(place, url)
+  const facts = await requireFit(place, { isNew: false })
   const state = await schemaState(place, steps)
   refuseUnreadable(place, state)
   if (state.kind === 'ahead') return facts
@@ -225,9 +225,11 @@ export async function migrateStore(
     const { postgresTables } = await import('./postgres/make-tables.js')
     const { careForTables } = await import('./postgres/table-care.js')
     const { quietenMails } = await import('./postgres/rare-status.js')
+    const { makeTurnTables } = await import('./postgres/alone.js')
     await withConnection(url, async (db) => {
       await bringUp(db, place, { due: dueFor(postgresTables), steps })
       await quietenMails(db)
+      await makeTurnTables(db)
       await careForTables(db)
     })
     return facts
@@ -241,11 +243,15 @@ export async function migrateStore(
   return undefined
 }
 
-/** Checks the server before anything is made there. */
-async function requireFit(place: DatabasePlace, url: string): Promise<ServerFacts> {
+/** Checks the server before anything is made, there or here; a file is always fit. `isNew`: its tables are still to be made. */
+export async function requireFit(
+  place: DatabasePlace,
+  { isNew }: { isNew: boolean },
+): Promise<ServerFacts | undefined> {
+  if (place.url === undefined) return undefined
   const { readServerFacts } = await import('./postgres/server-facts.js')
-  const facts = await readServerFacts(url, systemClock)
-  const unfit = unfitServer(facts)
+  const facts = await readServerFacts(place.url, systemClock)
+  const unfit = unfitServer(facts, isNew)
   if (unfit === undefined) return facts
   throw new OperatorError(`${databaseCalled(place)} is of no use: ${unfit}`, {
     status: exitStatus.misplaced,

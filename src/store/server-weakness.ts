@@ -3,6 +3,9 @@ export interface ServerFacts {
   /** 150004 is 15.4. */
   version: number
   encoding: string
+  isStandby: boolean
+  /** Whether the role may make tables in its schema. */
+  mayMakeTables: boolean
   /**
    * The database's collation; Posthorn's tables compare by bytes, whatever it is. `others`: how many columns do not.
    */
@@ -34,10 +37,19 @@ export interface ServerFacts {
 /** The oldest server that is good enough. */
 export const leastVersion = 150_000
 
-/** Why Posthorn cannot use a server at all; undefined: it can. */
-export function unfitServer({ version, encoding }: ServerFacts): string | undefined {
+/** Why Posthorn cannot use a server at all; undefined: it can. `isNew`: tables are still to be made there. */
+export function unfitServer(
+  { version, encoding, isStandby, mayMakeTables }: ServerFacts,
+  isNew: boolean,
+): string | undefined {
   if (version < leastVersion) {
     return `it is PostgreSQL ${Math.floor(version / 10_000)}, and 15 is the oldest that Posthorn runs on`
+  }
+  if (isStandby) {
+    return 'it is a standby, which takes no writes: name the primary, or all hosts of them, in store.url'
+  }
+  if (isNew && !mayMakeTables) {
+    return 'the user of store.url may make no tables there: make it the owner of the database'
   }
   if (encoding === 'UTF8') return undefined
   return `its encoding is ${encoding}, which has no signs for most names: make one with: create database NAME encoding 'UTF8' template template0`

@@ -3,7 +3,12 @@ import type { Tables } from './schema/index.js'
 
 /** Inside a write: awaits nothing but queries on `tx`, and may run again after a busy database. */
 export type Tx = Kysely<Tables>
-export type Write = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
+
+/**
+ * With `aloneWith`, an account, no other such work of the account begins before this one is committed, at whichever
+ * node: for works that would otherwise undo each other.
+ */
+export type Write = <T>(work: (tx: Tx) => Promise<T>, aloneWith?: string) => Promise<T>
 
 /**
  * Writes some items with statements for many rows. It returns for each, in their order, its result or an error that
@@ -42,6 +47,8 @@ export const gatherAlone =
 export interface Writing {
   /** True for `gather`: its statements decide by their own conditions, and not by what was read before. */
   readonly isGathered: boolean
+  /** The account with which it has to be alone. */
+  readonly aloneWith?: string | undefined
   /** How many callers wait for it. */
   size(): number
   /** Resolves with the functions that answer each caller, for when it is on disk. */
@@ -62,7 +69,7 @@ export function makeWriters(
   add: (writing: Writing) => void,
 ): { write: Write; gather: Gather } {
   return {
-    write: (work) =>
+    write: (work, aloneWith) =>
       new Promise((resolve, reject) => {
         const run = async (tx: Tx) => {
           const value = await work(tx)
@@ -70,6 +77,7 @@ export function makeWriters(
         }
         add({
           isGathered: false,
+          aloneWith,
           size: () => 1,
           run,
           fail: reject,

@@ -81,7 +81,7 @@ export async function importSuppressions(
             if (await suppress(tx, accountId, given, at)) fresh++
           }
           return fresh
-        })
+        }, accountId)
     counts.added += added
     counts.known += lines.length - added
   }

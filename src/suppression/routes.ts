@@ -45,7 +45,7 @@ export function suppressionRoutes(
       const status = isNew ? 201 : 200
       await remember(tx, answer, status)
       return { status, answer }
-    })
+    }, account.accountId)
     return reply(status, answer)
   })
 
@@ -63,7 +63,7 @@ export function suppressionRoutes(
         // Written with the last slice: when a crash cut the work short, a repeat does the rest.
         if (start + perWrite >= good.length) await remember(tx, answer(total))
         return total
-      })
+      }, account.accountId)
       if (start + perWrite >= good.length) return answer(added)
       before = added
     }
@@ -77,7 +77,10 @@ export function suppressionRoutes(
     const email = addressOf(params.email)
     const reasons = query.reason === undefined ? suppressionReasons : [query.reason]
     const lifting = { by: 'api', at: clock.now(), reasons } as const
-    const removed = await store.write((tx) => lift(tx, account.accountId, email, lifting))
+    const removed = await store.write(
+      (tx) => lift(tx, account.accountId, email, lifting),
+      account.accountId,
+    )
     if (removed === 0) throw new ApiError('not_found', `${email} is not suppressed`)
     return removedSuppression(email, removed)
   })

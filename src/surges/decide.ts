@@ -92,12 +92,16 @@ async function nextSurgeAt(read: Read, accountId: string, id: string): Promise<n
   return next?.began_at
 }
 
-/** Why what is held may be this key's; undefined: it is not. */
+/** Why what is held may be this key's, and what to do then; undefined: it is not. */
 function whyOwn({ sources, beganAt }: Surge, key: string, createdAt: Surge['beganAt']) {
   const isOf = (keyId: string | null) => sources.some((one) => one.keyId === keyId)
-  if (isOf(key)) return 'has handed in what is held'
-  if (isOf(null)) return 'may have handed in what is held, of which a part came by no key'
-  return createdAt < beganAt ? undefined : 'was made after the surge began'
+  // A part of no key may be any key's, so that an older one helps nothing.
+  const then = isOf(null) ? 'use the dashboard' : 'use an older key, or the dashboard'
+  if (isOf(key)) return { why: 'has handed in what is held', then }
+  if (isOf(null)) {
+    return { why: 'may have handed in what is held, of which a part came by no key', then }
+  }
+  return createdAt < beganAt ? undefined : { why: 'was made after the surge began', then }
 }
 
 /**
@@ -106,10 +110,7 @@ function whyOwn({ sources, beganAt }: Surge, key: string, createdAt: Surge['bega
  */
 export async function refuseOwnKey(read: Read, surge: Surge, by: Principal): Promise<void> {
   const { createdAt } = await findKey(read, by.accountId, by.keyId)
-  const why = whyOwn(surge, by.keyId, createdAt)
-  if (why === undefined) return
-  throw new ApiError(
-    'forbidden',
-    `This key ${why}, so it cannot release it; use an older key, or the dashboard`,
-  )
+  const own = whyOwn(surge, by.keyId, createdAt)
+  if (own === undefined) return
+  throw new ApiError('forbidden', `This key ${own.why}, so it cannot release it; ${own.then}`)
 }

@@ -121,5 +121,5 @@ async function end(
         result: reason === undefined ? result : { ...result, reason },
       },
     )
-  })
+  }, accountId)
 }

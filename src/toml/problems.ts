@@ -10,7 +10,7 @@ export interface OperatorFile {
   readonly content: Table
   /** Whether nothing is wrong so far. */
   readonly isGood: () => boolean
-  /** Notes a problem at a path of the file. Returns undefined, as the value that could not be read. */
+  /** Notes a problem at a path of the file; an empty one has no line. Returns undefined, as the value that could not be read. */
   problem(path: TomlPath, says: string): undefined
   /** Throws one OperatorError that tells all problems; `what` begins it: 'Bad plans'. */
   refuseBad(what: string): void
@@ -32,7 +32,7 @@ export function openFile(file: string, what: string, given?: string): OperatorFi
     content: parseToml(text, file),
     isGood: () => problems.length === 0,
     problem(path, says) {
-      const line = lineOf(text, path)
+      const line = path.length === 0 ? undefined : lineOf(text, path)
       problems.push(line === undefined ? says : `${says} (line ${line})`)
       return undefined
     },

@@ -332,7 +332,11 @@ t.test('two listeners on one port are refused', async (t) => {
 })
 
 t.test('a bad value in the environment is refused by the variable’s name', async (t) => {
-  const message = refusal(t, '', { POSTHORN_HTTP_PRIVATE_PORT: '80a', POSTHORN_LOG_LEVEL: '' })
+  const message = refusal(t, '[http.private]\nport = 1\n', {
+    POSTHORN_HTTP_PRIVATE_PORT: '80a',
+    POSTHORN_LOG_LEVEL: '',
+  })
+  t.notMatch(message, /line/, 'a value from the environment has no line in the file')
   t.match(message, 'POSTHORN_HTTP_PRIVATE_PORT (http.private.port): "80a" given, expected a whole')
   t.match(message, 'POSTHORN_LOG_LEVEL (log.level): "" given, expected debug, info')
 })

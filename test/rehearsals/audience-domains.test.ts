@@ -90,3 +90,27 @@ t.test('the answer of the API names no files of the operator', async (t) => {
   const { json } = await call('POST', `/v1/broadcasts/${id}/rehearse`)
   t.match(json.sites, [{ says: /^10 connections at once from each address$/ }])
 })
+
+for (const [route, options] of [
+  ['sandbox', {}],
+  ['direct', directTo({ port: 25 })],
+] as const) {
+  t.test(`a provider of the simulator is told as itself where the route is ${route}`, async (t) => {
+    const { store: own, accountId, call } = await startPosthorn(t, options)
+    const { marketing } = loadPlans(packageFile('config/plans.toml'))
+    await own.write((tx) => setMarketingPlan(tx, accountId, marketing.at(-1) ?? null))
+    const { id: listId } = (await call('POST', '/v1/contacts/lists', { body: { name: 'L' } })).json
+    for (const at of ['defers-2h.simulator.posthorn.test', 'simulator.posthorn.test', 'b.test']) {
+      await call('POST', `/v1/contacts/${listId}`, { body: { email: `delivered@${at}` } })
+    }
+    const draft = { listId, from: 'a@sender.test', subject: 'x', html: '<p>x</p>', draft: true }
+    const { id } = (await call('POST', '/v1/broadcasts', { body: draft })).json
+    const { json } = await call('POST', `/v1/broadcasts/${id}/rehearse`)
+    t.equal(json.sites.length, 3)
+    t.match(json.sites[0], { site: 'simulator defers-2h', recipients: 1, gate: 'hold' })
+    t.match(json.heldUp.says, /the simulator's provider puts all mail off until/)
+    const hours = (Date.parse(json.doneAt) - Date.parse(json.startsAt)) / 3_600_000
+    t.ok(hours >= 2 && hours < 3, `${hours}`)
+    t.ok(json.sites.some((one: { site: string }) => one.site === 'simulator'))
+  })
+}

@@ -198,6 +198,30 @@ t.test('an owner releases it or gives it up, and the key that has done it does n
   t.ok(keyId)
 })
 
+t.test('where a part came by no key, only the dashboard is named', async (t) => {
+  const { posthorn, send, key } = await start(t)
+  await send(names('a', 20))
+  await send(names('b', 30))
+  const [{ id }] = (await posthorn.call('GET', '/v1/surges')).json.surges
+  const ask = async (by = posthorn.apiKey) =>
+    (await posthorn.call('POST', `/v1/surges/${id}/release`, { key: by })).json.error
+  t.match(await ask(key), /has handed in .*; use an older key, or the dashboard$/)
+  const { sources } = await posthorn.store.read
+    .selectFrom('surges')
+    .select('sources')
+    .executeTakeFirstOrThrow()
+  // As events that set off automations do, which no key is known of.
+  const unknown = { keyId: null, keyName: null, address: null, mails: 3 }
+  await posthorn.store.write((tx) =>
+    tx
+      .updateTable('surges')
+      .set({ sources: JSON.stringify([...JSON.parse(sources), unknown]) })
+      .execute(),
+  )
+  t.match(await ask(key), /has handed in .*; use the dashboard$/)
+  t.match(await ask(), /a part came by no key, so it cannot release it; use the dashboard$/)
+})
+
 t.test('a few hours of a young account make no room for more', async (t) => {
   const { posthorn, clock, send } = await start(t)
   await send(names('a', 20))

@@ -64,7 +64,7 @@ export async function takePlans(
     await tally.write(tx)
     const moved = going.length + current.filter((plan) => plan.kind !== 'go').length
     return { mails, moved, steps: going.flatMap(stepsOf), webhooks }
-  })
+  }, billing.accountId)
 }
 
 /** Without what follows a colon: a split's branches have names that its author chose. */

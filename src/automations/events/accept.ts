@@ -104,7 +104,7 @@ export async function acceptEvents(
     })
     await alongside(tx, answers)
     return { accepted: answers, heard: [...fresh.values()] }
-  })
+  }, accountId)
   for (const { started, resumed } of heard) {
     const result = started > 0 ? 'started' : resumed > 0 ? 'resumed' : 'kept'
     deps.meter.count('posthorn_automation_events_total', { result })
@@ -137,6 +137,7 @@ function answerOf(
 export const tooManyRuns = () =>
   new ApiError('service_unavailable', 'Too many runs of automations are live; try again later', {
     headers: { 'retry-after': '60' },
+    is: 'tooManyRuns',
   })
 
 /**

@@ -105,7 +105,7 @@ async function startSome(deps: BackfillRunDeps, row: Backfill): Promise<boolean>
       endedAt: done ? now : null,
     })
     return { started, isDue: !done && next_at <= now }
-  })
+  }, accountId)
   if (outcome === undefined) return false
   if (outcome.started > 0) deps.automate()
   return outcome.isDue

@@ -68,7 +68,7 @@ export async function startForContact(
     if (!id) throw new Error('A run that was let in did not begin')
     await alongside(tx, { id })
     return { id, name: trigger.name }
-  })
+  }, accountId)
   deps.automate()
   return run
 }

@@ -168,7 +168,7 @@ async function slice({ store, clock }: TakeOutDeps, task: TakeOutTask): Promise<
       .where('id', '=', id)
       .execute()
     return isOver
-  })
+  }, accountId)
 }
 
 /** Those of some runs that are live and still fit: a run may have gone on since it was found. */

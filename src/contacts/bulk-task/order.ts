@@ -56,7 +56,10 @@ export async function changeSome(
 ): Promise<number> {
   const whole = { ...order, search: {} }
   await checkBulk(store.read, accountId, whole)
-  return await store.write((tx) => applyBulk(tx, accountId, whole, { ids, now: clock.now() }))
+  return await store.write(
+    (tx) => applyBulk(tx, accountId, whole, { ids, now: clock.now() }),
+    accountId,
+  )
 }
 
 /** Carries out an order for some contacts, within a write; resolves with how many it has changed. */

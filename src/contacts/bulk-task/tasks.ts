@@ -92,7 +92,7 @@ export function makeBulkTasks(deps: BulkDeps): BulkTasks {
         const id = await createTask(tx, { ...made, detail, startedBy }, clock.now())
         await alongside?.(tx, await findBulk(tx, accountId, id))
         return id
-      })
+      }, accountId)
       runs.takeUp({ id, accountId })
       return id
     },
@@ -100,7 +100,10 @@ export function makeBulkTasks(deps: BulkDeps): BulkTasks {
       const from = to === 'paused' ? (['running'] as const) : (['running', 'paused'] as const)
       const endedAt = to === 'stopped' ? clock.now() : null
       await findBulk(store.read, accountId, id)
-      await store.write((tx) => changeState(tx, { id, accountId }, { from, to, endedAt }))
+      await store.write(
+        (tx) => changeState(tx, { id, accountId }, { from, to, endedAt }),
+        accountId,
+      )
       if (to === 'running') runs.takeUp({ id, accountId })
       return await findBulk(store.read, accountId, id)
     },
@@ -172,7 +175,7 @@ async function slice(deps: BulkDeps, task: BulkTask): Promise<boolean | 'later'>
       .where('id', '=', id)
       .execute()
     return nextCursor === null
-  })
+  }, accountId)
   if (order.trigger && !isAsking) deps.followed?.()
   return isOver
 }

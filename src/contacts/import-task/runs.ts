@@ -160,7 +160,7 @@ async function end(
     if (to === 'done')
       await tx.updateTable('tasks').set({ done: total }).where('id', '=', id).execute()
     return true
-  })
+  }, accountId)
   if (isOver) await dropShared(deps, id)
 }
 
@@ -177,7 +177,7 @@ async function waitForRoom(
     if (state !== before) return
     const change = { from: [state], to: 'paused', result: { ...result, reason } } as const
     await changeState(tx, { id, accountId }, change)
-  })
+  }, accountId)
 }
 
 /** Takes the people whom an import brought off the list, some at a time. */
@@ -200,7 +200,9 @@ async function undoAll(deps: ImportTaskDeps, task: ImportTask, signal: AbortSign
     await pause(clock, restMs, signal)
   }
   const { id, accountId } = task
-  await store.write((tx) =>
-    changeState(tx, { id, accountId }, { from: ['undoing'], to: 'undone', endedAt: clock.now() }),
+  await store.write(
+    (tx) =>
+      changeState(tx, { id, accountId }, { from: ['undoing'], to: 'undone', endedAt: clock.now() }),
+    accountId,
   )
 }

@@ -42,7 +42,8 @@ export async function undoSlice(
     .execute()
   const brought = members.filter((one) => one.import_id === importId).slice(0, perWrite)
   const ids = brought.map(({ contact_id: id }) => id)
-  if (ids.length > 0) await store.write((tx) => takeOff(tx, undone, ids, clock.now()))
+  if (ids.length > 0)
+    await store.write((tx) => takeOff(tx, undone, ids, clock.now()), undone.accountId)
   if (brought.length === perWrite) return ids.at(-1)
   return members.length < perLook ? undefined : members.at(-1)?.contact_id
 }

@@ -38,5 +38,6 @@ export {
   nowhere,
   type Routes,
   sandboxSite,
+  simulatedSite,
   siteInWords,
 } from './route.js'

@@ -43,7 +43,7 @@ const simulatorSite = siteNamed('simulator')
 // A provider of the simulator is a site of its own. Unlike the others it is shaped, as it is there to be shaped.
 const providerOf = `${simulatorSite.key} `
 /** The site of a domain of the simulator; `domain` is for a table of shaping.toml. */
-const simulatedSite = (domain: string): SiteName =>
+export const simulatedSite = (domain: string): SiteName =>
   domain === simulatorDomain
     ? simulatorSite
     : { ...siteNamed(`${providerOf}${domain.slice(0, -simulatorDomain.length - 1)}`), domain }

@@ -5,6 +5,7 @@ import { databaseCalled, type FoundDatabase, type LivingNode } from '../place.js
 import type { Tables } from '../schema/index.js'
 import { type KnownSchema, type SchemaState, stateOf } from '../schema-state.js'
 import { serverAdvice } from '../server-advice.js'
+import { adviceOnTheWay } from './on-the-way.js'
 import { withConnection } from './server.js'
 import { unfinishedMark } from './unfinished-copy.js'
 
@@ -80,12 +81,13 @@ export async function looking<T>(
 ): Promise<T> {
   try {
     return await withConnection(url, look)
-  } catch (cause) {
-    // None of several hosts was found: tells what the first one said.
-    const said = messageOf(cause instanceof ApiError ? (cause.cause ?? cause) : cause)
+  } catch (error) {
+    // None of several hosts was found: what they said is the cause.
+    const cause = error instanceof ApiError ? (error.cause ?? error) : error
+    const said = messageOf(cause)
     const called = databaseCalled({ dataDir: '', url })
     const status = exitStatus.failed
-    const advice = serverAdvice(cause) ?? 'see whether it runs, and whether this machine reaches it'
+    const advice = serverAdvice(cause) ?? adviceOnTheWay(cause)
     // The library's message for a missing password helps nobody, so it is replaced.
     if (/^SASL.*password must be/.test(said)) {
       throw new OperatorError(`${called} cannot be asked: it wants a password`, { status, advice })

@@ -16,6 +16,8 @@ export async function readServerFacts(url: string, ownClock: Clock): Promise<Ser
     const one = await sql<{
       version: number
       encoding: string
+      is_standby: number
+      may_make: number
       collation: string
       is_stale: number | null
       other_columns: number
@@ -30,6 +32,8 @@ export async function readServerFacts(url: string, ownClock: Clock): Promise<Ser
       oldest: number | null
     }>`select current_setting('server_version_num')::bigint as version,
         current_setting('server_encoding') as encoding,
+        pg_is_in_recovery() as is_standby,
+        coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_make,
         (select case datlocprovider when 'c' then datcollate
              else coalesce(to_jsonb(pg_database) ->> 'daticulocale', to_jsonb(pg_database) ->> 'datlocale', datcollate) end
            from pg_database where datname = current_database()) as collation,
@@ -53,8 +57,12 @@ export async function readServerFacts(url: string, ownClock: Clock): Promise<Ser
            from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()) as oldest`.execute(
       db,
     )
+    // To a role without pg_read_all_stats the server tells no more than that a standby is there. If commits wait for
+    // one by its settings, then one of these has them.
     const standbys = await sql<{ sync_state: string }>`
-      select sync_state from pg_stat_replication where state = 'streaming'`.execute(db)
+      select coalesce(sync_state, case when current_setting('synchronous_standby_names') = '' then 'async' else 'sync' end)
+        as sync_state
+      from pg_stat_replication where coalesce(state, 'streaming') = 'streaming'`.execute(db)
     const slots = await sql<{ slot_name: string }>`
       select slot_name from pg_replication_slots where not active`.execute(db)
     const archiver = await sql<{ last_at: number | null; failed_at: number | null }>`
@@ -77,6 +85,8 @@ export async function readServerFacts(url: string, ownClock: Clock): Promise<Ser
     return {
       version,
       encoding,
+      isStandby: said.is_standby === 1,
+      mayMakeTables: said.may_make === 1,
       collation: {
         name: said.collation,
         isStale: said.is_stale === 1,

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import pg from 'pg'
+import { messageOf } from '../../errors/index.js'
 import { isUnusable, unusable } from '../fault.js'
 import type { OwnNode } from '../own-node.js'
 import type { Tables } from '../schema/index.js'
@@ -61,7 +62,7 @@ export function openServer(
   let looking: NodeJS.Timeout | undefined
 
   const find = async () => {
-    let fault: unknown
+    const faults: unknown[] = []
     for (let tried = 0; tried < urls.length; tried++) {
       const candidate = (at + tried) % urls.length
       try {
@@ -72,11 +73,12 @@ export function openServer(
         missed = undefined
         return
       } catch (error) {
-        fault ??= error
+        faults.push(error)
       }
     }
-    missed = { error: fault, at: performance.now() }
-    throw unusable(fault)
+    const error = urls.length === 1 ? faults[0] : faultOfAll(faults)
+    missed = { error, at: performance.now() }
+    throw unusable(error)
   }
   const lose = () => {
     if (!isLost) losses++
@@ -204,6 +206,13 @@ class Standby extends Error {
   constructor(host: string) {
     super(`${host} is a standby, or read-only: it takes no writes`)
   }
+}
+
+/** What all hosts said, from the one that was tried first on; by its code the first that is no standby. */
+function faultOfAll(faults: readonly unknown[]): Error {
+  const said = [...new Set(faults.map(messageOf))].join('; ')
+  const first = faults.find((one) => !(one instanceof Standby)) ?? faults[0]
+  return Object.assign(new Error(said, { cause: first }), first)
 }
 
 const noAnswer = (cause: unknown) =>

@@ -6,6 +6,7 @@ import type { OwnNode } from '../own-node.js'
 import type { Tables } from '../schema/index.js'
 import type { WayThere } from '../store.js'
 import { type Gather, makeWriters, type Tx, type Write, type Writing } from '../writing.js'
+import { waitForTurn } from './alone.js'
 import { hangUp } from './connect.js'
 import { kyselyOver, type OnRows } from './driver.js'
 import { causeOfRetry, FencedError, isRetried, isTaken, troubleOf } from './errors.js'
@@ -133,7 +134,8 @@ async function writeOne(writer: Writer, writing: Writing): Promise<void> {
   const began = performance.now()
   const isolation = writing.isGathered ? 'read committed' : 'serializable'
   try {
-    const tells = await commitOne(line, isolation, options.wayThere, () => writing.run(tx))
+    const how = { isolation, aloneWith: writing.aloneWith } as const
+    const tells = await commitOne(line, how, options.wayThere, () => writing.run(tx))
     afterCommit()
     writing.committed()
     const seconds = (performance.now() - began) / 1_000
@@ -152,13 +154,13 @@ async function writeOne(writer: Writer, writing: Writing): Promise<void> {
 /** Runs it in a transaction, again when that lost against another one, until it is committed; else throws. */
 async function commitOne(
   line: Line,
-  isolation: Isolation,
+  how: Beginning,
   wayThere: WayThere | undefined,
   work: () => Promise<(() => void)[]>,
 ): Promise<(() => void)[]> {
   for (let tries = 1; ; tries++) {
     try {
-      const number = await line.begin(isolation)
+      const number = await line.begin(how)
       const tells = await work()
       if (await line.commit(number)) return tells
       wayThere?.retried('aborted')
@@ -174,7 +176,12 @@ async function commitOne(
 }
 
 type Line = ReturnType<typeof openLine>
-type Isolation = 'serializable' | 'read committed'
+
+/** How a transaction begins; `aloneWith` is an account. */
+interface Beginning {
+  isolation: 'serializable' | 'read committed'
+  aloneWith: string | undefined
+}
 
 /** A connection that is opened when it is needed, and opened anew when it is lost. */
 function openLine({
@@ -239,16 +246,20 @@ function openLine({
   return {
     query,
     /** Begins a transaction; resolves with the number by which its outcome can be asked for. */
-    async begin(isolation: Isolation): Promise<string> {
+    async begin({ isolation, aloneWith }: Beginning): Promise<string> {
       const asked = performance.now()
       held = await current()
       wayThere?.waited((performance.now() - asked) / 1_000)
       noteTransaction('asked')
       try {
         const results = (await query(
-          `begin isolation level ${isolation}; select pg_current_xact_id()::text as number${isMine(node)}`,
+          [
+            `begin isolation level ${isolation}`,
+            ...(aloneWith === undefined ? [] : [waitForTurn(aloneWith)]),
+            `select pg_current_xact_id()::text as number${isMine(node)}`,
+          ].join('; '),
         )) as unknown as pg.QueryResult<{ number: string; mine?: number }>[]
-        const { number = '', mine } = results[1]?.rows[0] ?? {}
+        const { number = '', mine } = results.at(-1)?.rows[0] ?? {}
         isUnderWay = true
         if (mine === 0) throw new FencedError(node)
         return number
