@@ -6,7 +6,7 @@ import { parseMailbox } from '../mime/index.js'
 import { type BrandRow, type Read, type Store, storedJson } from '../store/index.js'
 import { archivePathOf } from './archive.js'
 import type { updateBrand } from './contract-brand.js'
-import { contrastOf, leastContrast } from './contrast.js'
+import { contrastOf, leastContrast, shownContrast } from './contrast.js'
 import { type AccountLanguage, accountLanguages, isLanguage } from './language.js'
 
 /** Colours of the pages and mails that an account's recipients see, each as `#rrggbb`. */
@@ -143,7 +143,7 @@ function unreadable({ background, text, button, buttonText }: BrandColours): Wro
     const contrast = contrastOf(front, ground)
     // A value that is not a colour has no contrast; another message tells that.
     if (Number.isNaN(contrast) || contrast >= leastContrast) return []
-    const message = `${what} has a contrast of ${contrast.toFixed(1)}, and needs ${leastContrast}: choose a darker or a lighter colour`
+    const message = `${what} has a contrast of ${shownContrast(contrast)}, and needs ${leastContrast}: choose a darker or a lighter colour`
     return [{ field, message }]
   })
 }

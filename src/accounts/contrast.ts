@@ -7,6 +7,9 @@ export function contrastOf(one: string, other: string): number {
   return (light + 0.05) / (dark + 0.05)
 }
 
+/** A contrast as pages say it: rounded down, so that what is too little never reads as enough. */
+export const shownContrast = (contrast: number) => (Math.floor(contrast * 10) / 10).toFixed(1)
+
 /** WCAG 2.2, 'relative luminance'. */
 function luminance(colour: string): number {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {

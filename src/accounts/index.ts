@@ -28,7 +28,7 @@ export {
   senderOf,
   shownBrand,
 } from './brand.js'
-export { contrastOf, leastContrast } from './contrast.js'
+export { contrastOf, leastContrast, shownContrast } from './contrast.js'
 export {
   type ApiKey,
   createKey,

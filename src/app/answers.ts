@@ -1,3 +1,4 @@
+import type { NodeMemory } from '../dashboard/index.js'
 import type { Overview } from '../doctor/index.js'
 import { messageOf } from '../errors/index.js'
 import { holds, type NodeWanted } from '../nodes/index.js'
@@ -18,10 +19,12 @@ interface Deps {
   planIds: readonly string[]
   ring: Pick<Ring, 'ask' | 'tell'>
   store: Pick<Store, 'node'>
+  memory: Pick<NodeMemory, 'answer'>
 }
 
 /** Answers commands, pages and other nodes. */
-export function makeAnswers({ crew, runNow, overview, planIds, ring, store }: Deps): Answers {
+export function makeAnswers(deps: Deps): Answers {
+  const { crew, runNow, overview, planIds, ring, store, memory } = deps
   const own = async (question: OwnQuestion): Promise<ControlAnswer> => {
     if ('retry' in question) {
       crew.retry(question.retry)
@@ -29,6 +32,10 @@ export function makeAnswers({ crew, runNow, overview, planIds, ring, store }: De
     }
     if ('runJob' in question) return { gate: null, job: await runJob(runNow, question) }
     if ('plans' in question) return { gate: null, plans: planIds }
+    if ('kept' in question) {
+      const kept = memory.answer(question.kept)
+      return { gate: null, ...(kept !== undefined && { kept }) }
+    }
     if ('overview' in question) return { gate: null, overview: await overview() }
     return { gate: (await crew.gateOf(question.gateOf)) ?? null }
   }

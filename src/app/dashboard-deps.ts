@@ -26,6 +26,7 @@ export function dashboardDeps(
     store,
     clock,
     key: core.key,
+    memory: core.memory,
     plans: core.plans,
     publicUrl: core.publicUrl,
     outbound: config.outbound,

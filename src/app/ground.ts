@@ -52,6 +52,7 @@ import { refuseUnknownKinds } from './operator.js'
 import { takeAddresses } from './own-addresses.js'
 import { openOwnKey, rememberKey } from './own-database.js'
 import { sharedCountsOf } from './rates.js'
+import { settleSent } from './settle-sent.js'
 import { countCommits } from './thread-meter.js'
 import type { WayBack } from './way-back.js'
 
@@ -155,15 +156,22 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
     ownNode.held = held
     for (const heard of ownNode.onHeld) heard(held)
   }
+  /** Until it is there nothing has been sent. */
+  let landing: LandEvents | undefined
   if (isOnServer) {
     // From now on, until all else is closed: a start may take longer than the lease.
-    const keeper = keepDatabase({ ...served, store, meter, onHolding }, ownNode.held)
+    const settle = async () => {
+      if (landing !== undefined) await settleSent({ store, clock, log, land: landing, dataDir })
+    }
+    const told = { onHolding, settleSent: settle }
+    const keeper = keepDatabase({ ...served, ...told, store, meter }, ownNode.held)
     const beats = startHousekeeping(clock, log, [keeper])
     back.add(() => beats.stop())
   }
   const plans = loadPlans(plansFile(dataDir), config.ceilings)
   await refuseUnknownPlans(store.read, plans)
   const land = makeEffects(config, plans)
+  landing = land
   const alive = await store.read.selectFrom('appliance').select('alive_at').executeTakeFirst()
   const lastAliveAt = alive?.alive_at ?? 0
   // From here on the settings lack the addresses that other nodes send from.

@@ -51,6 +51,9 @@ interface Deps {
 // How often it looks whether the node before has let go.
 const lookEveryMs = 500
 const writeEveryMs = 10_000
+// Less than a lease: then others may end this node's epoch.
+const lastWordsMs = 5_000
+const foreverMs = 3_600_000
 // For a start, which goes by it where mail waits for hours.
 const sayEveryMs = 15_000
 const mainSlot = 0
@@ -83,6 +86,8 @@ interface KeepDeps extends Pick<Deps, 'database' | 'clock' | 'log' | 'turns'> {
   meter: Pick<Meter, 'gauge'>
   /** Each sign of life calls it. */
   onHolding: (held: Holding) => void
+  /** Writes down what this node knows to have sent, in a database that has forgotten it. */
+  settleSent: () => Promise<void>
 }
 
 /** Tells at each sign of life whether others have committed since the last one. */
@@ -105,7 +110,7 @@ function makeCommitLook(first: OthersSeen): (seen: OthersSeen) => boolean {
  * went back in time.
  */
 export function keepDatabase(
-  { store, database, clock, log, meter, turns, onHolding }: KeepDeps,
+  { store, database, clock, log, meter, turns, onHolding, settleSent }: KeepDeps,
   first: Holding,
 ): Chore {
   let held = first
@@ -164,6 +169,11 @@ export function keepDatabase(
       if (ms !== undefined) {
         // The next start has to see it too: the note in the file is some seconds old.
         writeLastBeat(database.dataDir, expected)
+        // From here on nothing is begun.
+        noteAlive(turns, sentAt - foreverMs)
+        // Whichever node the operator starts first takes over what this one has in the queue again.
+        const told = settleSent().catch((error) => log.error({ error }, 'Sent mail is not settled'))
+        await Promise.race([told, pause(clock, lastWordsMs)])
         return end(saysBack(database, ms), exitStatus.misplaced)
       }
       if (haveCommitted(now.others)) noteOthersCommit(turns)

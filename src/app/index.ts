@@ -1,5 +1,6 @@
 import { noteAllBlocked } from '../automations/index.js'
 import { pause, systemClock } from '../clock/index.js'
+import { makeNodeMemory, type NodeMemory } from '../dashboard/index.js'
 import type { GateOf } from '../deliveries/index.js'
 import { exitStatus } from '../errors/index.js'
 import type { Log } from '../log/index.js'
@@ -19,7 +20,7 @@ import { gateIn } from './questions.js'
 import { makeRecurring } from './recurring.js'
 import { holdOldMail } from './restore.js'
 import { startWhenRoom } from './room.js'
-import { settleSent } from './settle-sent.js'
+import { settleSentBefore } from './settle-sent.js'
 import { closing, makeWayBack, type WayBack } from './way-back.js'
 import { tellWhere } from './where.js'
 import { openTools, startWork, type Work } from './work.js'
@@ -107,7 +108,12 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const planIds = [...email, ...marketing].map(({ id }) => id)
     const overview = work.overview.tell
     const { nodes } = work
-    const answers = makeAnswers({ ...ground, crew, runNow, overview, planIds, ring: nodes })
+    const memory: NodeMemory = makeNodeMemory(
+      ground.store.node.number,
+      async (node, kept) => (await answers.any({ node, kept })).kept,
+    )
+    const asked = { crew, runNow, overview, planIds, memory }
+    const answers = makeAnswers({ ...ground, ...asked, ring: nodes })
     hearOthers(ground, work, answers)
     const gateOf: GateOf = async (stream, node) =>
       gateIn(await answers.any({ gateOf: stream, node }))
@@ -125,6 +131,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       openArchive: front.openArchive,
       ringOthers: (due) => work.nodes.tell({ due }),
       gateOf,
+      memory,
       overTls: privateOverTls(ground, front.httpsPeers),
       running: {
         overview,
@@ -177,7 +184,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
  */
 async function settlePast(ground: Ground): Promise<void> {
   const { store, clock, log, ownNode } = ground
-  if (ownNode.isOnServer) await settleSent(ground)
+  if (ownNode.isOnServer) await settleSentBefore(ground)
   // Others have seen to that, and what waits is under way with them.
   if (!ownNode.held.isFirst) return
   await holdOldMail({ store, clock, log })

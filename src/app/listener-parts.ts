@@ -5,7 +5,7 @@ import type { SharedCounts } from '../bounded/index.js'
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey, Config } from '../config/index.js'
 import type { BulkTasks, ContactEffect, Importer, ImportTasks } from '../contacts/index.js'
-import type { EmailPageDeps, RunningAppliance } from '../dashboard/index.js'
+import type { EmailPageDeps, NodeMemory, RunningAppliance } from '../dashboard/index.js'
 import type { Backlog } from '../deliveries/index.js'
 import type { Idempotency } from '../emails/index.js'
 import type { emailRoutes } from '../emails/routes.js'
@@ -50,6 +50,7 @@ export interface Core {
   publicUrl: string
   land: LandEvents
   running: RunningAppliance
+  memory: NodeMemory
   renderer: Renderer
   importer: Importer
   imports: ImportTasks

@@ -1,4 +1,5 @@
 import type { JobRun } from '../calendar/index.js'
+import type { KeptThing } from '../dashboard/index.js'
 import type { LiveGate, RetriedLanes, StreamKey } from '../deliveries/index.js'
 import type { Overview } from '../doctor/index.js'
 
@@ -12,6 +13,8 @@ export type OwnQuestion =
   | { overview: true }
   /** Which plans it has read. */
   | { plans: true }
+  /** What a page of it keeps in memory. */
+  | { kept: KeptThing }
 
 /** What a command asks or tells the running appliance; a line of JSON, answered with one. */
 export type ControlQuestion = OwnQuestion & {
@@ -26,6 +29,8 @@ export interface ControlAnswer {
   overview?: Overview
   /** The ids of these plans. */
   plans?: readonly string[]
+  /** What was kept. */
+  kept?: string
   /** Why another node that was to answer did not: a sentence without a full stop. */
   unheard?: string
 }
@@ -81,6 +86,10 @@ function readOwn(question: OwnQuestion): OwnQuestion | undefined {
   }
   if ('overview' in question) return { overview: true }
   if ('plans' in question) return { plans: true }
+  if ('kept' in question) {
+    const { kind, id } = question.kept
+    return typeof kind === 'string' && typeof id === 'string' ? { kept: { kind, id } } : undefined
+  }
   const { gateOf } = question
   const fits =
     typeof gateOf.lane === 'string' &&

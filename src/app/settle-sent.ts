@@ -2,13 +2,19 @@ import { isSentLately, settleAnew } from '../deliveries/index.js'
 import { readLatelyNotes, removeLatelyNotes } from '../nodes/index.js'
 import type { Ground } from './ground.js'
 
+type SettleDeps = Pick<Ground, 'store' | 'clock' | 'log' | 'land' | 'dataDir'>
+
+/** Before anything is sent: settles what the threads of the last start have sent, and forgets that. */
+export async function settleSentBefore(deps: SettleDeps): Promise<void> {
+  await settleSent(deps)
+  removeLatelyNotes(deps.dataDir)
+}
+
 /**
- * Settles mail that the threads of the last start knew they had sent, and that is in the queue again because the
- * database went back in time: it ends as it did then. The queue of any other database has no such mail.
+ * Settles mail that this node's threads know they have sent, and that is in the queue again because the database went
+ * back in time: it ends as it did then. The queue of any other database has no such mail.
  */
-export async function settleSent(
-  ground: Pick<Ground, 'store' | 'clock' | 'log' | 'land' | 'dataDir'>,
-): Promise<void> {
+export async function settleSent(ground: SettleDeps): Promise<void> {
   const { log, dataDir } = ground
   const sent = readLatelyNotes(dataDir).filter(isSentLately)
   if (sent.length > 0) {
@@ -26,5 +32,4 @@ export async function settleSent(
       )
     }
   }
-  removeLatelyNotes(dataDir)
 }

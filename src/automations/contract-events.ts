@@ -23,6 +23,7 @@ import {
   rule,
   type Schema,
   structOf,
+  suchAs,
   table,
   text,
   textThat,
@@ -45,6 +46,10 @@ const eventName = textThat(
   text('The name of the event: 1 to 100 of A-Z, a-z, 0-9, `_`, `.`, `:` and `-`', {
     pattern: eventNameForm.source,
   }),
+  suchAs(
+    'the name of an event, of 1 to 100 letters, digits, and _ . : - (those with $ are this server’s own)',
+    'order.paid',
+  ),
 )
 
 /** Bounded as JSON, since that is how it is stored and handed to templates. */
@@ -54,6 +59,7 @@ export const payloadOf = (schema: Schema) =>
       rule<Json>(
         `an object of at most ${maxPayloadBytes} bytes as JSON`,
         (value) => isJsonObject(value) && jsonBytes(value) <= maxPayloadBytes,
+        { is: 'bytes', most: maxPayloadBytes },
       ),
       schema,
     ),

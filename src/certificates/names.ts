@@ -4,7 +4,7 @@ import { type Config, certificatePaths, ownSourceAddresses } from '../config/ind
 import { canonicalAddress, canonicalName, isPublicAddress, type Resolver } from '../dns/index.js'
 import { trackingHosts } from '../domains/index.js'
 import { recordsBeside } from '../nodes/index.js'
-import type { Read, Store } from '../store/index.js'
+import type { Read } from '../store/index.js'
 import { isFileName } from './files.js'
 
 type Settings = Pick<Config, 'tls' | 'http' | 'outbound' | 'inbound' | 'submission' | 'node'>
@@ -78,9 +78,18 @@ export function registeredDomain(name: string): string {
   return labels.slice(isBelowRegistry ? -3 : -2).join('.')
 }
 
-/** Why a name is not ordered: the DNS leads it elsewhere, or does not answer. Undefined: it leads here. */
+/** Whatever leads to one of these addresses leads to a node. */
+export async function addressesOfAll(read: Read, config: Settings): Promise<Set<string>> {
+  const ofOthers = (await recordsBeside(read, config)).flatMap(({ addresses }) => addresses)
+  return new Set([...addressesHere(config), ...ofOthers].map(canonicalAddress))
+}
+
+/**
+ * Why a name is not ordered: the DNS leads it elsewhere, or does not answer. Undefined: it leads here. `own`:
+ * `addressesOfAll`.
+ */
 export async function elsewhere(
-  { resolver, config, store }: { resolver: Resolver; config: Settings; store: Pick<Store, 'read'> },
+  { resolver, config, own }: { resolver: Resolver; config: Settings; own: ReadonlySet<string> },
   { name, domain }: WantedName,
 ): Promise<{ cause: string; fix: string } | undefined> {
   const answers = await Promise.all([resolver.a(name), resolver.aaaa(name)])
@@ -92,8 +101,6 @@ export async function elsewhere(
   if (found.length === 0) {
     return { cause: 'it has no address', fix: `publish an A record of ${name}` }
   }
-  const ofOthers = (await recordsBeside(store.read, config)).flatMap(({ addresses }) => addresses)
-  const own = new Set([...addressesHere(config), ...ofOthers].map(canonicalAddress))
   // Every address must be ours: the validating server takes one, and prefers an IPv6 address. Any node answers it.
   const stranger = found.find((address) => !own.has(canonicalAddress(address)))
   if (stranger !== undefined) {

@@ -10,7 +10,7 @@ import { type DnsRecords, isByDns, makeDnsRecords } from './dns-challenge.js'
 import { pemOf, placeCertificate, removeCertificate } from './files.js'
 import { type HeldCertificate, heldOf } from './held.js'
 import { seenLimits } from './limits.js'
-import { elsewhere, type WantedName, wantedNames } from './names.js'
+import { addressesOfAll, elsewhere, type WantedName, wantedNames } from './names.js'
 import { advanceOrder } from './order.js'
 import {
   noFailure,
@@ -81,12 +81,13 @@ export async function renewCertificates(deps: RenewDeps): Promise<Renewed> {
   const account = await accountRow(store.read, config.tls.directory)
   if ((account?.next_at ?? 0) > clock.now()) return renewed
   const openOnce = once(() => openOwn(deps))
+  const addressesOnce = once(() => addressesOfAll(store.read, config))
   const limits = seenLimits({ ...deps, ...standing })
   for (const wish of dueNames(standing, config, clock.now())) {
     if (signal.aborted) break
     if (limits.isResting(wish)) continue
     const row = standing.rows.get(wish.name) ?? { ...blankRow, name: wish.name }
-    const done = await renewOne({ ...deps, openOnce }, wish, row)
+    const done = await renewOne({ ...deps, openOnce, addressesOnce }, wish, row)
     if (done.kind === 'issued' || done.kind === 'waits') limits.pass()
     if (done.kind === 'issued') {
       log.info({ name: wish.name }, 'A certificate has come')
@@ -101,7 +102,11 @@ export async function renewCertificates(deps: RenewDeps): Promise<Renewed> {
   return renewed
 }
 
-type Own = RenewDeps & { openOnce: () => Promise<Directory> }
+type Own = RenewDeps & {
+  openOnce: () => Promise<Directory>
+  /** Of all nodes, read once for all names. */
+  addressesOnce: () => Promise<ReadonlySet<string>>
+}
 
 async function renewOne(deps: Own, wish: WantedName, row: CertificateRow): Promise<TurnOutcome> {
   const { store, clock, dataDir, random } = deps
@@ -115,7 +120,9 @@ async function renewOne(deps: Own, wish: WantedName, row: CertificateRow): Promi
   // Without a certificate, its renewal time would be a reason to ask every minute.
   const known = { ...row, renew_at: held === undefined ? null : row.renew_at }
   // A name that is proved by its DNS need not lead here.
-  const astray = isByDns(deps.config, wish) ? undefined : await elsewhere(deps, wish)
+  const astray = isByDns(deps.config, wish)
+    ? undefined
+    : await elsewhere({ ...deps, own: await deps.addressesOnce() }, wish)
   if (astray !== undefined) {
     return await noteFailure(deps, known, {
       ...astray,

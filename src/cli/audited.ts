@@ -51,9 +51,9 @@ export function audited(store: Store, clock: Clock): Store {
   let isNoted = false
   return {
     ...store,
-    write: async (work) => {
+    write: async (work, aloneWith) => {
       // A command that writes in many small transactions has one row all the same.
-      if (isNoted || running === undefined) return await store.write(work)
+      if (isNoted || running === undefined) return await store.write(work, aloneWith)
       const { name, actor, args, detail } = running
       const result = await store.write(async (tx) => {
         const done = await work(tx)
@@ -62,7 +62,7 @@ export function audited(store: Store, clock: Clock): Store {
         const change = { actor, accountId, action: name, target, detail }
         await noteAudit(tx, { ...change, at: clock.now() })
         return done
-      })
+      }, aloneWith)
       // After the commit: a write that fails and is tried again must still be noted.
       isNoted = true
       return result

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { lockDataDir } from '../app/lock.js'
 import { OperatorError } from '../errors/index.js'
-import { lastBeatOf, readLastBeat, wentBack, writeLastBeat } from '../nodes/index.js'
+import { isAnyAlive, lastBeatOf, readLastBeat, wentBack, writeLastBeat } from '../nodes/index.js'
 import { type CliDeps, withStore } from './database.js'
 import { say, sayJson } from './output.js'
 import { nodeNameOfPlace, placeOf } from './place.js'
@@ -42,17 +42,21 @@ standby that lacked the last commits became the primary. Which of the two answer
               'The database knows all that this appliance has seen of it: there is nothing to accept',
             )
           }
-          if (options.held) {
+          // A lease would make the next start believe that others have seen to what waits, as they have when they live.
+          const isAccepted = await isAnyAlive(store.read, clock)
+          const holds = options.held === true && !isAccepted
+          if (holds) {
             const backup_made_at = last.at - backMs
             await store.write((tx) => tx.updateTable('appliance').set({ backup_made_at }).execute())
           }
           writeLastBeat(place.dataDir, { beat, at: clock.now() })
-          if (place.json)
-            return sayJson({ backSeconds: Math.ceil(backMs / 1_000), held: options.held === true })
+          if (place.json) return sayJson({ backSeconds: Math.ceil(backMs / 1_000), held: holds })
           say(
-            options.held
+            holds
               ? "The next start holds what waits; 'posthorn queue held' lists it"
-              : 'The next start goes on, and holds nothing',
+              : isAccepted
+                ? 'The next start goes on with the nodes that are alive'
+                : 'The next start goes on, and holds nothing',
           )
         }
         await withStore(place, accept, { accepts: true })

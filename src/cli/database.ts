@@ -86,9 +86,9 @@ async function unlessHeld(store: Store, dataDir: string): Promise<Store> {
   const { heldRelease } = await import('../release/index.js')
   return {
     ...store,
-    write: async (work) => {
+    write: async (work, aloneWith) => {
       const held = heldRelease(dataDir)
-      if (held === undefined) return await store.write(work)
+      if (held === undefined) return await store.write(work, aloneWith)
       throw new OperatorError(
         `An upgrade to ${held} is under way, which may still put the database back as it was: nothing was changed. Run this again when it has ended; if 'posthorn upgrade' was broken off, run that first`,
       )

@@ -66,19 +66,22 @@ export const columnUses = [
 
 // What other systems call these columns (`columnKey`), the likeliest first.
 const firstNames =
-  'firstname fname givenname forename first vorname rufname prenom nombre nombres primernombre nome primeironome ' +
-  'voornaam imie fornamn fornavn etunimi ad имя 名'
+  'firstname fname givenname forename first vorname rufname prenom prenoms nombre nombres primernombre ' +
+  'nome primeironome voornaam imie fornamn fornavn etunimi ad имя 名'
 const lastNames =
-  'lastname lname surname familyname last nachname familienname zuname nom nomdefamille apellido apellidos cognome ' +
-  'sobrenome apelido achternaam nazwisko efternamn etternavn efternavn sukunimi soyad фамилия 姓'
+  'lastname lname surname familyname last nachname familienname zuname nom nomdefamille apellido apellidos ' +
+  'primerapellido apellidopaterno cognome sobrenome apelido ultimonome achternaam nazwisko ' +
+  'efternamn etternavn efternavn sukunimi soyad фамилия 姓'
 const names =
   'name fullname contactname displayname subscribername customername vollername nomcomplet nombrecompleto ' +
   'nomecompleto naam 姓名 氏名'
 const phones =
   'phone phonenumber phone1value mobile mobilephone mobilenumber mobilephonenumber cell cellphone phone1 primaryphone ' +
-  'homephone businessphone workphone tel telephone telephonenumber telefon telefonnummer handy handynummer mobil ' +
-  'mobilnummer telephoneportable numerodetelephone telefono telefonomovil movil celular telefone cellulare telefoon ' +
-  'sms msisdn телефон 电话 手机 電話番号'
+  'homephone businessphone workphone tel telephone telephonenumber telefon telefonnummer telefonnr telnr rufnummer ' +
+  'handy handynummer handynr mobil mobilnummer mobiltelefon telephoneportable telephonemobile portable ' +
+  'numerodetelephone numerodemobile telefono telefonomovil telefonocelular numerodetelefono movil celular telefone ' +
+  'telefonecelular telefonemovel telemovel numerodetelefone cellulare telefoon sms msisdn ' +
+  'телефон 电话 手机 電話番号'
 const objects = 'metadata attributes attribs customfields'
 
 // A column of our own exports; only Posthorn sets it.

@@ -1,6 +1,7 @@
 import { pipeline, Readable } from 'node:stream'
 import { TextDecoder } from 'node:util'
 import type { CsvError } from 'csv-parse'
+import { shownCount } from '../amounts/index.js'
 
 /** The cells of one record and the line on which it begins: a quoted cell may hold line ends. */
 export interface CsvRecord {
@@ -55,7 +56,7 @@ export async function* readCsv(
   const { state } = parser as unknown as { state: { record: unknown[] } }
   const goOn = () => {
     if (state.record.length > maxCells) {
-      broken ??= { after: parser.info.records, reason: `it has over ${maxCells} cells` }
+      broken ??= { after: parser.info.records, reason: `it has over ${shownCount(maxCells)} cells` }
     }
     return broken === undefined
   }

@@ -126,7 +126,9 @@ export async function listPage(
 export async function requireList(read: Read, accountId: string, id: string): Promise<ContactList> {
   const [row] = await listById(read, { accountId, id: id.toLowerCase() })
   if (row === undefined)
-    throw new ApiError('not_found', 'The account has no contact list with this id')
+    throw new ApiError('not_found', 'The account has no contact list with this id', {
+      is: 'noList',
+    })
   return toList(row)
 }
 

@@ -151,7 +151,7 @@ async function segmentNamed(read: Read, accountId: string, id: string): Promise<
     .where('state', '<>', 'deleted')
     .executeTakeFirst()
   if (segment !== undefined) return segment.id
-  throw new ApiError('not_found', 'The account has no segment with this id')
+  throw new ApiError('not_found', 'The account has no segment with this id', { is: 'noSegment' })
 }
 
 /** Where a page begins: in which way, and after which contact. */

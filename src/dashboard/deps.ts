@@ -12,6 +12,7 @@ import type { FormPlaceDeps } from './forms/deps.js'
 import type { ImportPageDeps } from './lists/deps.js'
 import type { OperatorPageDeps } from './operator/deps.js'
 import type { OverviewPageDeps } from './overview/deps.js'
+import type { NodeMemory } from './shell/node-memory.js'
 import type { TopicPageDeps } from './topics/deps.js'
 
 /** What all pages together need; `app` puts it together. */
@@ -33,6 +34,7 @@ export interface DashboardDeps
   /** Where backups are; empty: none are made. */
   backupDir: string
   people: PeopleDeps
+  memory: NodeMemory
   /** The description of the API's routes, for `/reference`. */
   document: () => Promise<Document>
   /** What the pages about an account's mail need; undefined: there are no such pages. */

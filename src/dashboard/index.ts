@@ -7,3 +7,4 @@
 export type { DashboardDeps } from './deps.js'
 export type { EmailPageDeps } from './emails/deps.js'
 export type { OperatorPageDeps, RunningAppliance } from './operator/deps.js'
+export { type KeptThing, makeNodeMemory, type NodeMemory } from './shell/node-memory.js'

@@ -49,7 +49,8 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
   staticRoutes(pages, ['posthorn.css', 'icon.svg', ...builtOf(scripts)])
   // A line for each place: `keyPages(shell.account, deps)`.
   const followLinks = makeFollowLinks({ ...deps, allow: deps.webhookTargets })
-  const shell = makeShell(pages, { ...deps, people: peopleOf(deps.people) })
+  const flashKey = deps.key.derive('message for the next page')
+  const shell = makeShell(pages, { ...deps, flashKey, people: peopleOf(deps.people) })
   frontPage(shell.open, { ...deps, people: peopleOf(deps.people) })
   livePages(shell.person, deps)
   contactPages(shell.account, deps)
@@ -73,7 +74,7 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
     // A preview of either is shown in a frame, which asks for it a moment later.
     const { publicUrl } = deps
     const more = { followLinks, publicUrl }
-    const mail = { ...deps.mail, ...more, rendered: makeRenderedPages() }
+    const mail = { ...deps.mail, ...more, rendered: makeRenderedPages(deps.memory, 'mail') }
     emailPages(shell.account, mail)
     templatePages(shell.account, mail)
     campaignReportPages(shell.account, mail)
@@ -81,7 +82,8 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
   }
   if (deps.automations !== undefined) {
     const { publicUrl } = deps
-    const editing = { tracking: deps.mail?.tracking, publicUrl, rendered: makeRenderedPages() }
+    const rendered = makeRenderedPages(deps.memory, 'mail of an automation')
+    const editing = { tracking: deps.mail?.tracking, publicUrl, rendered }
     automationEditPages(shell.account, { ...deps.automations, ...editing })
     automationPages(shell.account, deps.automations)
   }
@@ -94,6 +96,7 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
     cookie: sessionCookie(deps.people.key),
     plainHttp: deps.plainHttp,
     provider: deps.provider,
+    memory: deps.memory,
   })
   teamPages(shell.account, deps)
   auditPages(shell, deps)

@@ -46,6 +46,13 @@ const left: readonly { what: string; until: string; whatInPages?: string; inPage
     inPages: 'newer mails have taken its place',
   },
   { what: 'What other people’s fields and other mails say of them', until: 'you change those' },
+  {
+    what: 'Lines of the appliance’s log (the system’s journal, or a file) about mails to the address',
+    whatInPages:
+      'Lines of this server’s own log about mails to the address, which its operator alone reads',
+    until: 'the journal or file is rotated',
+    inPages: 'the server drops old lines',
+  },
   { what: 'Backups that were made before', until: 'you delete them' },
 ]
 

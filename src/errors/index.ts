@@ -58,6 +58,28 @@ export interface Slip {
   says: string
 }
 
+/** Refusals for which pages have words of their own; clients read the message. */
+export type RefusalCode =
+  | 'noList'
+  | 'noSegment'
+  | 'noPage'
+  | 'inexact'
+  | 'noAutomation'
+  | 'archived'
+  | 'neverOn'
+  | 'notOn'
+  | 'noEntry'
+  | 'notPaused'
+  | 'tooLarge'
+  | 'tooManyOn'
+  | 'tooManyOnEvent'
+  | 'noVersion'
+  | 'noStep'
+  | 'noMail'
+  | 'noRun'
+  | 'endedRun'
+  | 'tooManyRuns'
+
 /** A client's fault or a refusal. `fields` are added to the body beside `code` and `error`. */
 export class ApiError extends Error {
   readonly code: ErrorCode
@@ -67,6 +89,9 @@ export class ApiError extends Error {
   readonly headers: Record<string, string>
   /** All faults, for pages; the message says the first one in the words of the API. */
   readonly slips: readonly Slip[]
+  readonly is: RefusalCode | undefined
+  /** What the refusal names, for the words of pages. */
+  readonly names: readonly (string | number)[]
 
   constructor(
     code: ErrorCode,
@@ -76,6 +101,8 @@ export class ApiError extends Error {
       fields?: Record<string, unknown>
       headers?: Record<string, string>
       slips?: readonly Slip[]
+      is?: RefusalCode
+      names?: readonly (string | number)[]
     } = {},
   ) {
     super(message)
@@ -85,6 +112,8 @@ export class ApiError extends Error {
     this.fields = options.fields ?? {}
     this.headers = options.headers ?? {}
     this.slips = options.slips ?? []
+    this.is = options.is
+    this.names = options.names ?? []
   }
 }
 

@@ -11,6 +11,8 @@ export type Expectation =
   | { is: 'choice' }
   /** Written in a form of its own: `a` is its name, `such` an example. */
   | { is: 'form'; a: string; such: string }
+  /** Of so many bytes at most, as JSON. */
+  | { is: 'bytes'; most: number }
 
 /** A text on one line. */
 export const aLine = (least: number, most: number): Expectation => ({

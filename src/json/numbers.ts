@@ -13,7 +13,8 @@ export function numberFault(name: string, value: unknown): string | undefined {
 /** Throws a 422 that names the field of a number that was not read exactly. */
 export function refuseInexact(name: string, value: unknown): void {
   const fault = numberFault(name, value)
-  if (fault !== undefined) throw new ApiError('validation_error', fault, { status: 422 })
+  if (fault !== undefined)
+    throw new ApiError('validation_error', fault, { status: 422, is: 'inexact' })
 }
 
 // All larger ones are whole numbers; NaN fails the comparison as well.

@@ -59,6 +59,7 @@ export {
   type Comer,
   type Holding,
   holderOf,
+  isAnyAlive,
   lastBeatOf,
   leaseMs,
   type OtherNode,

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { type Clock, pause } from '../clock/index.js'
 import { packageVersion } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import {
@@ -78,6 +79,17 @@ export interface Comer {
 /** Rows of nodes that are alive. */
 export const areAlive = (read: Read | Tx) =>
   read.selectFrom('nodes').where('gone_at', 'is', null).where('held_until', '>', databaseClock)
+
+const leaseLookMs = 500
+
+/** Waits until the leases of nodes that have ended are over; resolves with whether a node is alive all the same. */
+export async function isAnyAlive(read: Read, clock: Clock): Promise<boolean> {
+  for (let waitedMs = 0; ; waitedMs += leaseLookMs) {
+    const living = await areAlive(read).select('name').execute()
+    if (living.length === 0 || waitedMs > leaseMs) return living.length > 0
+    await pause(clock, leaseLookMs)
+  }
+}
 
 /**
  * The appliance that keeps `comer` from starting now: it has the same name, or one of the two must be alone.

@@ -49,7 +49,8 @@ export async function requireSegment(read: Read, accountId: string, id: string):
     .where('account_id', '=', accountId)
     .where('state', '<>', 'deleted')
     .executeTakeFirst()
-  if (row === undefined) throw new ApiError('not_found', 'The account has no segment with this id')
+  if (row === undefined)
+    throw new ApiError('not_found', 'The account has no segment with this id', { is: 'noSegment' })
   return toSegment(row)
 }
 

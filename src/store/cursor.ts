@@ -48,7 +48,8 @@ function bytesIn(cursor: string, scope: string): Buffer {
   return bytes.subarray(0, -tagBytes)
 }
 
-const foreign = () => new ApiError('validation_error', 'The cursor does not belong to this list')
+const foreign = () =>
+  new ApiError('validation_error', 'The cursor does not belong to this list', { is: 'noPage' })
 
 // The tag catches mistakes, not attackers: whoever makes one up sees a page of their own list.
 const tagOf = (scope: string) => createHash('sha256').update(scope).digest().subarray(0, tagBytes)

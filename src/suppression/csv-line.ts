@@ -56,9 +56,9 @@ export const columnKey = (name: string): string =>
 export const emailColumns: readonly string[] = (
   'email emailaddress email1value email1 emailaddress1 primaryemail emailprimary subscriberemail contactemail ' +
   'customeremail useremail workemail mail emailadresse mailadresse adresseemail adressemail adressedecourriel ' +
-  'courriel correoelectronico correo direcciondecorreoelectronico direccionemail enderecodeemail emailadres ' +
-  'indirizzoemail postaelettronica adresemail eposta epost epostadress электроннаяпочта почта ' +
-  'адресэлектроннойпочты 邮箱 电子邮件 电子邮箱 メール メールアドレス'
+  'courriel correoelectronico correo direcciondecorreoelectronico direcciondecorreo direccionemail ' +
+  'enderecodeemail enderecoeletronico correioeletronico emailadres indirizzoemail postaelettronica adresemail ' +
+  'eposta epost epostadress электроннаяпочта почта адресэлектроннойпочты 邮箱 电子邮件 电子邮箱 メール メールアドレス'
 )
   .split(' ')
   .map(columnKey)

@@ -185,6 +185,30 @@ t.test('exports of other systems are understood, and the answer says how', async
         ['firstName', 'lastName', 'email', 'metadata'],
         { ...whole, metadata: { Ort: 'Köln' } },
       ],
+      [
+        'Nome;Sobrenome;Endereço eletrônico;Telefone celular',
+        'Ann;van Dyk;@;+351912345678',
+        ['firstName', 'lastName', 'email', 'phone'],
+        { ...whole, phone: '+351912345678' },
+      ],
+      [
+        'Nombre;Apellido paterno;Dirección de correo;Número de teléfono',
+        'Ann;van Dyk;@;+34612345678',
+        ['firstName', 'lastName', 'email', 'phone'],
+        { ...whole, phone: '+34612345678' },
+      ],
+      [
+        'Prénoms;Nom;E-mail;Téléphone mobile',
+        'Ann;van Dyk;@;+33612345678',
+        ['firstName', 'lastName', 'email', 'phone'],
+        { ...whole, phone: '+33612345678' },
+      ],
+      [
+        'Vorname;Nachname;E-Mail;Mobiltelefon',
+        'Ann;van Dyk;@;+4915112345678',
+        ['firstName', 'lastName', 'email', 'phone'],
+        { ...whole, phone: '+4915112345678' },
+      ],
       ['Prénom,Nom,Adresse e-mail', 'Ann,van Dyk,@', ['firstName', 'lastName', 'email'], whole],
       [
         'Nombre,Apellidos,Correo electrónico',

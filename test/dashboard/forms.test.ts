@@ -63,6 +63,8 @@ t.test('a form on old lists keeps them, of an account with more than a page has'
   t.equal((await post(path, Object.assign(usual, { consent: usualConsent('en') }))).status, 303)
   const { settings: german } = await findForm(store.read, accountId, form.id)
   t.equal(german.consent, usualConsent('de'))
+  const { text: shown } = await get(`/forms/${form.id}`)
+  t.match(shown, /E-Mail-Adresse &lt;input[\s\S]*&lt;button&gt;Anmelden/, 'and so is its HTML')
 
   // Two tabs: what the earlier one has saved is not taken back without a word.
   const revision = /name="revision" value="([^"]+)"/
@@ -137,7 +139,7 @@ t.test(
 
     const brand = {
       background: '#ffffff',
-      text: '#eeeeee',
+      text: '#777777',
       button: 'red',
       buttonText: '#ffffff',
       postalAddress: 'x'.repeat(600),
@@ -148,7 +150,7 @@ t.test(
     const refused = await post('/brand', brand)
     t.equal(refused.status, 422)
     for (const [field, says] of [
-      ['text', 'The text on its background has a contrast of 1.2'],
+      ['text', 'The text on its background has a contrast of 4.4'],
       ['button', 'Write a colour, such as #0a5a9c'],
       ['postalAddress', 'Write at most 500 characters; there are 600'],
       ['languages', 'Choose at least one'],

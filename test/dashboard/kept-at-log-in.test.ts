@@ -2,6 +2,7 @@
 import { request } from 'node:http'
 import t from 'tap'
 import { makeKeptForms } from '../../src/dashboard/entry/kept-forms.js'
+import { ownMemory } from '../../src/dashboard/shell/node-memory.js'
 import { openAutomationPages } from '../support/automation-pages.js'
 import { FakeClock } from '../support/clock.js'
 import { fieldsOf } from '../support/editor-fields.js'
@@ -83,16 +84,16 @@ t.test('the editor of an automation: nothing is lost, and nothing is done by its
 
 t.test('a form is kept for half an hour, and many of them take no more memory', async (t) => {
   const clock = new FakeClock()
-  const forms = makeKeptForms(clock)
+  const forms = makeKeptForms(clock, ownMemory())
   const of = (value: string) => ({ to: '/a', page: '/b', fields: [['name', value]] as const })
   const first = forms.keep(undefined, of('one'))
   t.equal(forms.keep(first, of('two')), first, 'the latest of a browser')
-  t.match(forms.find(first)?.fields, [['name', 'two']])
+  t.match((await forms.find(first))?.fields, [['name', 'two']])
   t.not(forms.keep('made-up', of('x')), 'made-up')
   const large = forms.keep(undefined, of('x'.repeat(15 * 1024 * 1024)))
-  t.ok(forms.find(first))
+  t.ok(await forms.find(first))
   const next = forms.keep(undefined, of('x'.repeat(2 * 1024 * 1024)))
-  t.equal(forms.find(first) ?? forms.find(large), undefined, 'those of before go')
+  t.equal((await forms.find(first)) ?? (await forms.find(large)), undefined, 'those of before go')
   await clock.advance(31 * 60_000)
-  t.equal(forms.find(next), undefined)
+  t.equal(await forms.find(next), undefined)
 })

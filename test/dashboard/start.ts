@@ -5,6 +5,7 @@ import { systemClock } from '../../src/clock/index.js'
 import { loadConfig, makeApplianceKey } from '../../src/config/index.js'
 import type { BulkTasks, ImportTasks } from '../../src/contacts/index.js'
 import { dashboardRoutes } from '../../src/dashboard/routes.js'
+import { ownMemory } from '../../src/dashboard/shell/node-memory.js'
 import type { Resolver } from '../../src/dns/index.js'
 import type { Erasures } from '../../src/erasure/index.js'
 import { openHttpServer } from '../../src/http/index.js'
@@ -51,6 +52,7 @@ export async function startDashboard(
   dashboardRoutes(server.pages, {
     store,
     key,
+    memory: ownMemory(),
     outbound,
     clock: systemClock,
     plans: loadPlans('config/plans.toml'),

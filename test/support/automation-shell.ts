@@ -2,6 +2,7 @@ import type { Test } from 'tap'
 import { acceptEvents, makeTakeOuts } from '../../src/automations/index.js'
 import { automationEditPages } from '../../src/dashboard/automation-edit/routes.js'
 import { automationPages } from '../../src/dashboard/automations/routes.js'
+import { ownMemory } from '../../src/dashboard/shell/node-memory.js'
 import { makeRenderedPages } from '../../src/dashboard/templates/rendered.js'
 import { silentLog } from '../../src/log/index.js'
 import { startShell } from '../dashboard/shell/start.js'
@@ -23,7 +24,11 @@ export async function openAutomationShell(t: Test) {
     ({ account }) => {
       automationPages(account, deps)
       const editing = { publicUrl: 'https://mail.example' }
-      automationEditPages(account, { ...deps, ...editing, rendered: makeRenderedPages() })
+      automationEditPages(account, {
+        ...deps,
+        ...editing,
+        rendered: makeRenderedPages(ownMemory(), 'mail'),
+      })
     },
     { clock, accountId },
   )

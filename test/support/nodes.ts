@@ -24,8 +24,8 @@ export interface NodesRig {
   dirOf(name: string): string
   /** The appliance key of all of them. */
   key: ApplianceKey
-  /** Starts the node of this name, or starts it again. */
-  start(name: string, env?: Record<string, string>): Promise<Serving>
+  /** Starts the node of this name, or starts it again; `args` are Node's own. */
+  start(name: string, env?: Record<string, string>, args?: readonly string[]): Promise<Serving>
   /** A command beside a node. */
   run(
     name: string,
@@ -42,9 +42,9 @@ export async function nodesRig(
   t: Test,
   script: MxScript = {},
   settings = '',
-  { counts = false }: { counts?: boolean } = {},
+  { counts = false, roomMb }: { counts?: boolean; roomMb?: number | undefined } = {},
 ): Promise<NodesRig> {
-  const server = await startPostgres(t, { counts })
+  const server = await startPostgres(t, { counts, ...(roomMb !== undefined && { roomMb }) })
   const ask = async <Row>(sql: string, database = 'mail'): Promise<Row[]> => {
     const client = new pg.Client(`${server.url}/${database}`)
     await client.connect()
@@ -91,7 +91,7 @@ export async function nodesRig(
     key: openApplianceKey(join(first, 'appliance.key')),
     ask,
     dirOf,
-    start: (name, env = {}) => serve(t, dirOf(name), { ...envOf(name), ...env }),
+    start: (name, env = {}, args = []) => serve(t, dirOf(name), { ...envOf(name), ...env }, args),
     async run(name, args, env = {}) {
       const words = [cliEntry, ...args, '--data', dirOf(name)]
       const child = spawn(process.execPath, words, {

@@ -4,6 +4,7 @@ import { createAccount } from '../../src/accounts/index.js'
 import { type ApplianceKey, makeApplianceKey } from '../../src/config/index.js'
 import { auditPages } from '../../src/dashboard/audit/routes.js'
 import { entryPages } from '../../src/dashboard/entry/routes.js'
+import { ownMemory } from '../../src/dashboard/shell/node-memory.js'
 import { makeShell } from '../../src/dashboard/shell/page.js'
 import { peopleOf } from '../../src/dashboard/shell/people.js'
 import { teamPages } from '../../src/dashboard/team/routes.js'
@@ -71,7 +72,13 @@ export async function startPeople(
   })
   const shell = makeShell(server.pages, { clock, people: peopleOf(people), sandbox: false })
   const provider = options.provider?.({ clock, key })
-  const deps = { people, cookie: sessionCookie(people.key), plainHttp: false, provider }
+  const deps = {
+    people,
+    cookie: sessionCookie(people.key),
+    plainHttp: false,
+    provider,
+    memory: ownMemory(),
+  }
   entryPages(shell, deps)
   const mailed: Notice[] = []
   const sendNotice = async (mail: Notice) => mailed.push(mail) > 0

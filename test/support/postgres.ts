@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statfsSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -46,6 +47,9 @@ export const postgresProgram = (name: string) => join(versions, newest ?? '', 'b
 /** Why there is no server to be had, for a test that needs one; CI has it. */
 export const noPostgres = newest === undefined ? "Debian's postgresql is not installed" : undefined
 
+/** Whether a server can have a small disk of its own. */
+export const mayMount = process.getuid?.() === 0
+
 export interface PostgresServer {
   /** Without a database: `postgres://posthorn@127.0.0.1:PORT`. */
   url: string
@@ -54,7 +58,11 @@ export interface PostgresServer {
   pid(): number
   /** Ends it as a crash would, or starts it again. */
   crash(): void
-  start(): void
+  /** `port`: of another server, whose place it takes. */
+  start(port?: number): void
+  /** With `roomMb`: takes all room of its disk, or gives it back, and starts it if it has ended. */
+  fill(): void
+  empty(port?: number): void
   /** For a standby: it accepts writes from now on. */
   promote(): void
 }
@@ -62,7 +70,8 @@ export interface PostgresServer {
 /**
  * A separate server for the test, which syncs nothing to disk, except with `syncs`, for figures that include the cost
  * of syncs; or a hot standby of another one (`standbyOf`). With `counts` it has pg_stat_statements. With `password`
- * it demands one, which is not in its `url`. PostgreSQL refuses root, so under root it runs as its own user.
+ * it demands one, which is not in its `url`. With `roomMb` its disk has so many megabytes, which needs root
+ * (`mayMount`). PostgreSQL refuses root, so under root it runs as its own user.
  */
 export async function startPostgres(
   t: Test,
@@ -71,7 +80,14 @@ export async function startPostgres(
     counts = false,
     standbyOf,
     password,
-  }: { syncs?: boolean; counts?: boolean; standbyOf?: PostgresServer; password?: string } = {},
+    roomMb,
+  }: {
+    syncs?: boolean
+    counts?: boolean
+    standbyOf?: PostgresServer
+    password?: string
+    roomMb?: number
+  } = {},
 ): Promise<PostgresServer> {
   const bin = join(versions, newest ?? '', 'bin')
   // Not in the tests' directory, which another user may not enter.
@@ -79,6 +95,9 @@ export async function startPostgres(
   const data = join(dir, 'data')
   const port = await freePort()
   const isRoot = process.getuid?.() === 0
+  if (roomMb !== undefined) {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${roomMb}m`, 'posthorn', dir])
+  }
   if (isRoot) {
     const [uid, gid] = ['-u', '-g'].map((option) =>
       Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' })),
@@ -97,6 +116,7 @@ export async function startPostgres(
   const settings = { listen_addresses: '127.0.0.1', unix_socket_directories: dir }
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`)
   lines.push('max_connections = 400\n')
+  if (roomMb !== undefined) lines.push("max_wal_size = '64MB'\n", "shared_buffers = '16MB'\n")
   if (counts) lines.push("shared_preload_libraries = 'pg_stat_statements'\n")
   // After a crash of only the server, the system still has what it wrote.
   lines.push(`port = ${port}\n`)
@@ -111,8 +131,11 @@ export async function startPostgres(
     } catch {
       // A test has already ended it.
     }
+    if (roomMb !== undefined) execFileSync('umount', ['--lazy', dir])
     rmSync(dir, { recursive: true, force: true })
   })
+  const filler = join(dir, 'filler')
+  const start = (of?: number) => control('start', ...(of === undefined ? [] : ['-o', `-p ${of}`]))
   if (password !== undefined) {
     const change = `alter role posthorn password '${password}'`
     run('psql', ['-q', '-c', change, `postgres://posthorn@127.0.0.1:${port}/postgres`])
@@ -124,7 +147,19 @@ export async function startPostgres(
     port,
     pid: () => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]),
     crash: () => control('stop', '-m', 'immediate'),
-    start: () => control('start'),
+    start,
+    fill() {
+      const { bavail, bsize } = statfsSync(dir)
+      writeFileSync(filler, Buffer.alloc(bavail * bsize))
+    },
+    empty(of) {
+      rmSync(filler, { force: true })
+      try {
+        control('status')
+      } catch {
+        start(of)
+      }
+    },
     promote: () => control('promote'),
   }
 }

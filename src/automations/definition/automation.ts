@@ -22,7 +22,9 @@ export async function findAutomation(
     .where('account_id', '=', accountId)
     .executeTakeFirst()
   if (row === undefined)
-    throw new ApiError('not_found', 'The account has no automation with this id')
+    throw new ApiError('not_found', 'The account has no automation with this id', {
+      is: 'noAutomation',
+    })
   return row
 }
 
@@ -109,5 +111,7 @@ export const nothing: WrittenAlongside = async () => {}
 
 /** For a change of one that is archived: a 409. */
 export const refuseArchived = ({ status }: Automation) => {
-  if (status === 'archived') throw new ApiError('conflict', 'The automation is archived')
+  if (status === 'archived') {
+    throw new ApiError('conflict', 'The automation is archived', { is: 'archived' })
+  }
 }

@@ -190,4 +190,5 @@ const tooLarge = () =>
   new ApiError(
     'validation_error',
     `The automation has more than ${limits.definitionBytes / 1024} KiB; remove steps, or make two automations of it`,
+    { is: 'tooLarge', names: [limits.definitionBytes / 1024] },
   )

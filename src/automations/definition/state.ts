@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type AccountBilling, checkOpen } from '../../billing/index.js'
 import { pause } from '../../clock/index.js'
-import { ApiError } from '../../errors/index.js'
+import { ApiError, type RefusalCode } from '../../errors/index.js'
 import { type EndingRow, endingOf, endRuns, makeRunTally } from '../../runs/index.js'
 import { prepared, type Read, type Tx } from '../../store/index.js'
 import {
@@ -135,15 +135,18 @@ async function refuseMoreThan(tx: Tx, accountId: string, event: string): Promise
     .where('account_id', '=', accountId)
     .execute()
   if (enabled.length >= maxEnabled) {
-    throw tooMany(`At most ${maxEnabled} automations may be enabled; disable another first`)
+    const message = `At most ${maxEnabled} automations may be enabled; disable another first`
+    throw tooMany(message, { is: 'tooManyOn', names: [maxEnabled] })
   }
   if (enabled.filter((one) => one.event === event).length >= maxPerEvent) {
-    throw tooMany(`At most ${maxPerEvent} enabled automations may begin with the same event`)
+    const message = `At most ${maxPerEvent} enabled automations may begin with the same event`
+    throw tooMany(message, { is: 'tooManyOnEvent', names: [maxPerEvent] })
   }
 }
 
 /** The 422 for an automation too many. */
-const tooMany = (message: string) => new ApiError('validation_error', message, { status: 422 })
+const tooMany = (message: string, of: Pick<ApiError, 'names'> & { is: RefusalCode }) =>
+  new ApiError('validation_error', message, { status: 422, is: of.is, names: of.names })
 
 /** From now on the version never changes, and its steps have rows to count on. */
 async function freeze(
@@ -335,8 +338,12 @@ export async function cancelRun(
       .where('account_id', '=', accountId)
       .executeTakeFirst()
     if (ended === undefined)
-      throw new ApiError('not_found', 'The account has no automation run with this id')
-    throw new ApiError('conflict', `The run has ended already: it is ${ended.status}`)
+      throw new ApiError('not_found', 'The account has no automation run with this id', {
+        is: 'noRun',
+      })
+    throw new ApiError('conflict', `The run has ended already: it is ${ended.status}`, {
+      is: 'endedRun',
+    })
   })
 }
 

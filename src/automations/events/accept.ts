@@ -137,6 +137,7 @@ function answerOf(
 export const tooManyRuns = () =>
   new ApiError('service_unavailable', 'Too many runs of automations are live; try again later', {
     headers: { 'retry-after': '60' },
+    is: 'tooManyRuns',
   })
 
 /**

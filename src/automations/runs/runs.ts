@@ -179,7 +179,9 @@ export async function findRun(read: Read, accountId: string, id: string): Promis
       .executeTakeFirst())
   const [run] = row === undefined ? [] : await withSteps(read, [row])
   if (run === undefined)
-    throw new ApiError('not_found', 'The account has no automation run with this id')
+    throw new ApiError('not_found', 'The account has no automation run with this id', {
+      is: 'noRun',
+    })
   return run
 }
 

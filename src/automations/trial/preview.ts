@@ -2,7 +2,7 @@ import type { Plans } from '../../billing/index.js'
 import { type Clock, dayMs } from '../../clock/index.js'
 import { findContact, listMembers } from '../../contacts/index.js'
 import type { Backlog } from '../../deliveries/index.js'
-import { ApiError } from '../../errors/index.js'
+import { ApiError, type RefusalCode } from '../../errors/index.js'
 import { isJsonObject, type Json, type JsonObject, numberFault } from '../../json/index.js'
 import { audienceIn, segmentMembers } from '../../segments/index.js'
 import type { Store } from '../../store/index.js'
@@ -309,19 +309,21 @@ function refuseMeaningless(
   const sends = new Set(steps.filter(({ type }) => type === 'send_email').map(({ key }) => key))
   for (const [field, keys] of Object.entries({ opens, clicks })) {
     const unknown = Object.keys(keys).find((key) => !sends.has(key))
-    if (unknown !== undefined) throw refused(`${field}: no send step has the key "${unknown}"`)
+    if (unknown !== undefined)
+      throw refused(`${field}: no send step has the key "${unknown}"`, 'noMail')
   }
   for (const given of [payload, ...events.map((event) => event.payload)]) {
     const inexact = numberFault('payload', given)
-    if (inexact !== undefined) throw refused(inexact)
+    if (inexact !== undefined) throw refused(inexact, 'inexact')
   }
   if (endsEarly) throw refused('until is earlier than the start of the walk')
 }
 
 /** In the form of the validator's faults, so that an editor shows it like those. */
-const refused = (error: string) =>
+const refused = (error: string, is?: RefusalCode) =>
   new ApiError('validation_error', error, {
     status: 422,
+    ...(is !== undefined && { is }),
     fields: { errors: [{ key: null, error }] },
   })
 

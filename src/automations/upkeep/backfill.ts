@@ -217,7 +217,8 @@ export async function requireTrigger(
   const trigger = await triggerOf(read, id)
   if (trigger !== undefined) return trigger
   const message = `“${name}” is ${status}: only an enabled automation starts runs`
-  throw new ApiError('validation_error', message, { status: 422 })
+  const is = status === 'archived' ? 'noEntry' : 'notOn'
+  throw new ApiError('validation_error', message, { status: 422, is, names: [name] })
 }
 
 /** Whether each person enters an enabled automation on a day of their own. */

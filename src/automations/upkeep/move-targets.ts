@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors/index.js'
+import { ApiError, type RefusalCode } from '../../errors/index.js'
 import type { Read } from '../../store/index.js'
 import {
   type AutomationDefinition,
@@ -44,13 +44,15 @@ export async function targetsOf(
 ): Promise<Targets> {
   const frozen = await frozenVersions(read, id)
   if (!frozen.includes(version))
-    throw refused(`There is no version ${version} that was ever enabled`)
+    throw refused(`There is no version ${version} that was ever enabled`, 'noVersion', version)
   const target = await makeVersions()(read, id, version)
   for (const key of Object.values(instead)) {
     const step = target.compiled.byKey.get(key)?.step
     if (step !== undefined && step.type !== 'trigger') continue
     throw refused(
       `Version ${version} has no step "${key}" that people could begin; name one that it has`,
+      'noStep',
+      version,
     )
   }
   const known = await knownTargets(read, id, frozen, {
@@ -77,7 +79,8 @@ export async function targetsOfDraft(
   return { listens: [], outlives: 0, of: (stepId) => known.get(stepId) ?? newer }
 }
 
-const refused = (message: string) => new ApiError('validation_error', message, { status: 422 })
+const refused = (message: string, is: RefusalCode, version: number) =>
+  new ApiError('validation_error', message, { status: 422, is, names: [version] })
 
 // A version that was frozen since then.
 const newer: Target = { key: '-', type: '-', to: undefined, stays: 'it is newer', isAnew: false }

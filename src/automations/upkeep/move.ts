@@ -95,7 +95,8 @@ export async function newestVersion(
     .where('frozen_at', 'is not', null)
     .executeTakeFirstOrThrow()
   if (newest === null) {
-    throw new ApiError('conflict', `“${name}” was never enabled, so nobody is in it`)
+    const message = `“${name}” was never enabled, so nobody is in it`
+    throw new ApiError('conflict', message, { is: 'neverOn', names: [name] })
   }
   return newest
 }

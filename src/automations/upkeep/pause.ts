@@ -65,7 +65,7 @@ export async function resumeAutomation(
     refuseArchived(before)
     if (before.paused_at === null && !(await isAnyHeld(tx, id))) {
       const message = `“${before.name}” is not paused, and none of its runs is held`
-      throw new ApiError('conflict', message)
+      throw new ApiError('conflict', message, { is: 'notPaused', names: [before.name] })
     }
     await tx
       .updateTable('automations')

@@ -6,7 +6,7 @@ import { counted } from '../../amounts/index.js'
 import { ApiError } from '../../errors/index.js'
 import { columnKey } from '../../suppression/index.js'
 import { type Columns, readHeader } from '../columns.js'
-import { type CsvRecord, readCsv } from '../csv-records.js'
+import { type CsvBreak, type CsvRecord, readCsv } from '../csv-records.js'
 import { markKindOf } from '../left-marks.js'
 import { type FileDelimiter, fileDelimiters, type MappedColumn, type Mapping } from '../mapping.js'
 
@@ -15,6 +15,8 @@ export interface KeptFile {
   bytes: number
   lines: number
   isUtf8: boolean
+  /** Its first two bytes say that it is UTF-16. */
+  isWide?: true
 }
 
 /** The longest file that a page takes; a million rows are some 60 MB. */
@@ -40,7 +42,7 @@ export async function keepFile(
 ): Promise<KeptFile> {
   await mkdir(folderOf(dataDir), { recursive: true, mode: 0o700 })
   const file = await open(fileOf(dataDir, id), 'wx', 0o600)
-  const kept = { bytes: 0, lines: 0, isUtf8: true }
+  const kept: KeptFile = { bytes: 0, lines: 0, isUtf8: true }
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let last = lineEnd
   let nextLook = 0
@@ -66,7 +68,7 @@ export async function keepFile(
       throw new ApiError('validation_error', 'The file is empty', { status: 422 })
     if (last !== lineEnd && last !== carriageReturn && !isWide) kept.lines++
     await file.sync()
-    return kept
+    return isWide ? { ...kept, isWide } : kept
   } catch (error) {
     await dropFile(dataDir, id)
     throw (error as NodeJS.ErrnoException).code === 'ENOSPC' ? tooManyWait() : error
@@ -154,10 +156,13 @@ export async function glanceAt(
 ): Promise<Glance> {
   const encoding = as.encoding ?? (isUtf8 ? 'utf-8' : 'windows-1252')
   const delimiter = as.delimiter ?? (await delimiterOf(dataDir, id, encoding))
-  const rows = (await firstRecords(dataDir, id, { encoding, delimiter })).map(({ cells }) => cells)
+  const { records, broken } = await firstRecords(dataDir, id, { encoding, delimiter })
+  const rows = records.map(({ cells }) => cells)
   const [first] = rows
   if (first === undefined) {
-    throw new ApiError('validation_error', 'The file is empty', { status: 422 })
+    const message =
+      broken === undefined ? 'The file is empty' : `Line ${broken.line}: ${broken.reason}`
+    throw new ApiError('validation_error', message, { status: 422 })
   }
   if (first.some((cell) => cell.includes('\0'))) {
     throw new ApiError('unsupported_media_type', 'The file is not CSV text: save it as CSV, UTF-8')
@@ -177,8 +182,8 @@ export async function glanceAt(
 async function delimiterOf(dataDir: string, id: number, encoding: string): Promise<FileDelimiter> {
   let best: { delimiter: FileDelimiter; cells: number } = { delimiter: ',', cells: 1 }
   for (const delimiter of fileDelimiters) {
-    const [first] = await firstRecords(dataDir, id, { encoding, delimiter })
-    const cells = first?.cells.length ?? 0
+    const { records } = await firstRecords(dataDir, id, { encoding, delimiter })
+    const cells = records[0]?.cells.length ?? 0
     if (cells > best.cells) best = { delimiter, cells }
   }
   return best.delimiter
@@ -188,18 +193,19 @@ async function firstRecords(
   dataDir: string,
   id: number,
   as: { encoding: string; delimiter: string },
-): Promise<CsvRecord[]> {
+): Promise<{ records: CsvRecord[]; broken?: CsvBreak }> {
   const records: CsvRecord[] = []
   const bytes = createReadStream(fileOf(dataDir, id), { end: glancedBytes - 1 })
   try {
     for await (const record of readCsv(bytes, as)) {
       // The file seems to break at the end of the piece that is looked at.
-      if ('reason' in record || records.push(record) === glancedRows) break
+      if ('reason' in record) return { records, broken: record }
+      if (records.push(record) === glancedRows) break
     }
   } finally {
     bytes.destroy()
   }
-  return records
+  return { records }
 }
 
 // A longer text is no address (RFC 5321 §4.5.3.1), and searching it would take long.

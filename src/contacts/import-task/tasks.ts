@@ -29,7 +29,7 @@ import { dropDrafts, sweep } from './sweep.js'
 export interface ImportTasks {
   /** ISO 3166-1: the country of phone numbers that name none. */
   readonly defaultCountry: string
-  /** Stores a file and answers with the draft's number. */
+  /** Stores a file and answers with the draft's number. Throws a 422 or a 415 for a file that cannot be read. */
   keep(
     accountId: string,
     file: { filename: string; pieces: AsyncIterable<Uint8Array>; startedBy: string },
@@ -40,6 +40,8 @@ export interface ImportTasks {
    * Throws a 422 for impossible columns, a 409 while another import of the account runs, and whatever billing refuses.
    */
   check(accountId: string, id: number, mapping: Mapping): Promise<void>
+  /** Removes the file of a draft, which nobody wants to import. */
+  drop(accountId: string, id: number): Promise<void>
   /** Starts a checked import. */
   begin(accountId: string, id: number, order: ImportOrder): Promise<void>
   change(accountId: string, id: number, to: 'paused' | 'running' | 'stopped'): Promise<void>
@@ -82,6 +84,8 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
       arriving.add(id)
       try {
         const kept = await keepFile(dataDir, id, pieces)
+        // Asked while the form is there to be filled in anew: a draft that no page can show helps nobody.
+        await glanceAt(dataDir, id, kept)
         if (deps.sharesFiles) await shareFile(deps, id, kept)
         const change = { from: ['arriving'], to: 'draft', total: kept.lines } as const
         const whole = { filename, ...kept }
@@ -89,6 +93,7 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
         return id
       } catch (error) {
         await store.write((tx) => removeTask(tx, id, 'arriving'))
+        await dropShared(deps, id)
         throw error
       } finally {
         arriving.delete(id)
@@ -106,6 +111,13 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
       const { state } = await findTask(store.read, accountId, id)
       if (state !== 'draft') throw new ApiError('conflict', `The import is ${state} already`)
       await refuseSecond(store.read, accountId)
+    },
+    async drop(accountId, id) {
+      const { state } = await findTask(store.read, accountId, id)
+      if (!(await store.write((tx) => removeTask(tx, id, 'draft'), accountId))) {
+        throw new ApiError('conflict', `The import is ${state} already`)
+      }
+      await dropShared(deps, id)
     },
     async begin(accountId, id, order) {
       const task = await store.write(async (tx) => {
@@ -192,6 +204,6 @@ async function refuseMany(read: Read, accountId: string): Promise<void> {
   const isMuch = own.filter(({ state }) => state === 'arriving').length >= mostArriving
   if (!isMuch && own.length < mostWaiting && bytes < mostWaitingBytes) return
   const message =
-    'Other files of the account wait to be imported: import them first; who waits for a day goes by itself'
+    'Other files of the account wait to be imported: import or remove one of them first. What has waited for a day goes by itself'
   throw new ApiError('conflict', message)
 }

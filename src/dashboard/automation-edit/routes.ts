@@ -50,7 +50,7 @@ export function automationEditPages(asked: AccountPages, deps: AutomationEditDep
   enablePages(pages, deps)
   simulatePages(pages, deps)
   pages.get('/automations/mail/:frame', 'automations.read', async ({ account, params, query }) => {
-    const kept = deps.rendered.find(account.id, params.frame ?? '')
+    const kept = await deps.rendered.find(account.id, params.frame ?? '')
     if (kept === undefined) throw new ApiError('not_found', 'This preview is over; show it again')
     return sampleFrame(kept, query)
   })
@@ -59,7 +59,7 @@ export function automationEditPages(asked: AccountPages, deps: AutomationEditDep
     'automations.read',
     async ({ account, params, query }) => {
       const { mail, fault } = await templateShown(deps, account.id, params.slug ?? '', undefined)
-      const made = mail && deps.rendered.find(account.id, mail.id)
+      const made = mail && (await deps.rendered.find(account.id, mail.id))
       return sampleFrame(
         made ?? String(html`<p>${fault?.message ?? 'It cannot be shown.'}</p>`),
         query,

@@ -7,6 +7,7 @@ import {
   changeBrand,
   checkBrand,
   contrastOf,
+  shownContrast,
 } from '../../accounts/index.js'
 import { auditOf, checked } from '../../contract/index.js'
 import { verifiedDomains } from '../../domains/index.js'
@@ -142,7 +143,7 @@ async function showBrand(
   const { account, base } = visit
   const brand = await brandOf(read, account.id)
   const { background, text, button, buttonText } = brand.colours
-  const shown = (one: string, other: string) => contrastOf(one, other).toFixed(1)
+  const shown = (one: string, other: string) => shownContrast(contrastOf(one, other))
   const view: BrandView = {
     base,
     mayWrite: visit.may('settings.write'),

@@ -1,4 +1,4 @@
-import { brandOf, contrastOf, leastContrast } from '../../accounts/index.js'
+import { brandOf, contrastOf, leastContrast, shownContrast } from '../../accounts/index.js'
 import { counted } from '../../amounts/index.js'
 import type { BlockDocument } from '../../blocks/index.js'
 import { type Broadcast, blocksOf, renderFor } from '../../broadcasts/index.js'
@@ -242,7 +242,7 @@ async function contrastChecks(
     .slice(0, mostTold)
     .map((pair) =>
       doubt(
-        `${pair.what} are hard to read: their contrast is ${pair.contrast.toFixed(1)}, and ${leastContrast} is wanted.`,
+        `${pair.what} are hard to read: their contrast is ${shownContrast(pair.contrast)}, and ${leastContrast} is wanted.`,
       ),
     )
 }

@@ -28,7 +28,7 @@ import type { SameBy } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import type { ContactPageDeps } from './deps.js'
 import { likelyMeant } from './domain-typo.js'
-import { listChoices, listNamed } from './lists.js'
+import { listChoices, listNamed, onOlderLists } from './lists.js'
 import { fieldChanges, fieldRows, type OwnFieldRow, sentRows } from './own-fields.js'
 
 /** The form of a new contact. */
@@ -36,6 +36,8 @@ interface AddView {
   base: string
   email: string
   lists: { value: string; label: string }[]
+  /** What is said of lists that are not offered; empty: all are. */
+  older: string
   chosen: string[]
   own: OwnFieldRow[]
   /** The address that may have been meant. */
@@ -179,10 +181,12 @@ async function showForm(
   faults: Faults,
 ): Promise<PageAnswer> {
   const chosen = await listNamed(read, account.id, query.get('list') || undefined)
+  const lists = await listChoices(read, account.id, chosen)
   const view: AddView = {
     base,
     email: query.get('email') ?? '',
-    lists: (await listChoices(read, account.id, chosen)).map(({ value, label, asksFirst }) => ({
+    older: onOlderLists(lists),
+    lists: lists.map(({ value, label, asksFirst }) => ({
       value,
       label: asksFirst ? `${label} (asks people first)` : label,
     })),

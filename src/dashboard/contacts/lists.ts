@@ -30,6 +30,12 @@ export async function listChoices(
   }))
 }
 
+/** What is said where an account may have more lists than are offered; empty where all are there. */
+export const onOlderLists = (offered: readonly ListChoice[]): string =>
+  offered.length < mostOffered
+    ? ''
+    : `The newest ${mostOffered} are offered. For an older one press “Add a contact” on its own page.`
+
 /** The list that an address names, if it names one. Throws a 404. */
 export const listNamed = async (read: Read, accountId: string, id: string | undefined) =>
   id === undefined ? [] : [await requireList(read, accountId, id)]

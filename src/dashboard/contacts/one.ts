@@ -27,7 +27,7 @@ import { happeningText } from '../suppression/view.js'
 import type { ContactPageDeps } from './deps.js'
 import { showGone } from './gone.js'
 import { type ContactEventView, eventsOf, type LiveRunView, liveRunsOf, startable } from './life.js'
-import { listChoices } from './lists.js'
+import { listChoices, onOlderLists } from './lists.js'
 import { fieldRows, type OwnFieldRow } from './own-fields.js'
 import { type PersonValues, shownBefore, staleFields, valuesOf } from './stored-now.js'
 import { type WhyRow, whyView } from './why-view.js'
@@ -36,6 +36,8 @@ import { fullName } from './words.js'
 /** One person's page, as plain values. */
 interface ContactView {
   base: string
+  /** What is said of lists that are not offered; empty: all are. */
+  older: string
   accountId: string
   id: string
   here: string
@@ -123,6 +125,7 @@ export async function showContact(
   const shown = await listChoices(read, account.id, theirs)
   const view: ContactView = {
     base,
+    older: onOlderLists(shown),
     accountId: account.id,
     id,
     here: `${base}/contacts/${id}`,

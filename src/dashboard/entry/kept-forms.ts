@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import { type Clock, isRecent } from '../../clock/index.js'
+import type { NodeMemory } from '../shell/node-memory.js'
 
 /** A form that came after its log-in had ended. */
 export interface KeptForm {
@@ -13,7 +13,7 @@ export interface KeptForm {
 export interface KeptForms {
   /** Answers the token; a browser that has one has its latest form under that alone. */
   keep(before: string | undefined, form: KeptForm): string
-  find(token: string | undefined): KeptForm | undefined
+  find(token: string | undefined): Promise<KeptForm | undefined>
 }
 
 /** How long one waits for its log-in. */
@@ -22,7 +22,7 @@ export const keptMs = 30 * 60_000
 const mostChars = 16 * 1024 * 1024
 
 /** In memory: a restart forgets them, as it does not forget a session. */
-export function makeKeptForms(clock: Clock): KeptForms {
+export function makeKeptForms(clock: Clock, memory: NodeMemory): KeptForms {
   // In the order in which they came.
   const forms = new Map<string, { form: KeptForm; at: number; chars: number }>()
   let all = 0
@@ -32,10 +32,17 @@ export function makeKeptForms(clock: Clock): KeptForms {
     forms.delete(token)
   }
 
+  const ask = memory.keeps('form', (token) => {
+    const known = forms.get(token)
+    if (known === undefined) return undefined
+    if (isRecent(known.at, clock.now(), keptMs)) return JSON.stringify(known.form)
+    forget(token)
+    return undefined
+  })
+
   return {
     keep(before, form) {
-      const token =
-        before !== undefined && forms.has(before) ? before : randomBytes(24).toString('base64url')
+      const token = before !== undefined && forms.has(before) ? before : memory.newId()
       forget(token)
       const chars = form.fields.reduce((sum, [name, value]) => sum + name.length + value.length, 0)
       forms.set(token, { form, at: clock.now(), chars })
@@ -46,12 +53,9 @@ export function makeKeptForms(clock: Clock): KeptForms {
       }
       return token
     },
-    find(token) {
-      const known = token === undefined ? undefined : forms.get(token)
-      if (token === undefined || known === undefined) return undefined
-      if (isRecent(known.at, clock.now(), keptMs)) return known.form
-      forget(token)
-      return undefined
+    async find(token) {
+      const found = token === undefined ? undefined : await ask(token)
+      return found === undefined ? undefined : (JSON.parse(found) as KeptForm)
     },
   }
 }

@@ -20,7 +20,7 @@ const cookieOf = (request: PageRequest, token: string) =>
  * whichever way, and is offered then. It is sent only by who presses the button: somebody else may have logged in.
  */
 export function keptPages({ open, person }: Pick<Shell, 'open' | 'person'>, deps: EntryDeps): void {
-  const forms = makeKeptForms(deps.people.clock)
+  const forms = makeKeptForms(deps.people.clock, deps.memory)
   const toLogIn = `/login?next=${encodeURIComponent(offered)}`
 
   open.get(keptAt, 'open', async () => redirect(toLogIn))
@@ -35,7 +35,7 @@ export function keptPages({ open, person }: Pick<Shell, 'open' | 'person'>, deps
   })
 
   person.get(offered, 'own', async ({ request, session }) => {
-    const form = forms.find(request.cookie(nameOf(request)))
+    const form = await forms.find(request.cookie(nameOf(request)))
     if (form === undefined) return redirect(await landing(deps, session))
     return page('entry/kept', form, { title: 'Send it again?' })
   })

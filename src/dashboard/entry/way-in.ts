@@ -10,6 +10,7 @@ import {
   type Visitor,
 } from '../../people/index.js'
 import { type PageAnswer, redirect } from '../shell/answer.js'
+import type { NodeMemory } from '../shell/node-memory.js'
 
 /** What the pages of the log-in need. */
 export interface EntryDeps {
@@ -19,6 +20,7 @@ export interface EntryDeps {
   plainHttp: boolean
   /** Undefined: people log in by us alone. */
   provider?: TrustedProvider | undefined
+  memory: NodeMemory
 }
 
 /** What a session remembers of a browser. */

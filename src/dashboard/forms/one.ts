@@ -12,6 +12,7 @@ import {
   sentName,
   stateOf,
   submissionsOf,
+  wordsIn,
 } from '../../forms/index.js'
 import { escapeHtml } from '../../mime/index.js'
 import { listTopics } from '../../topics/index.js'
@@ -150,13 +151,14 @@ function snippetOf(
     ({ id, name }) =>
       `  <label><input type="hidden" name="offered" value="${id}"><input name="topic" type="checkbox" value="${id}" checked> ${escapeHtml(name)}</label>`,
   )
+  const { email, submit } = wordsIn[settings.language]
   return [
     `<form method="post" action="${escapeHtml(address)}">`,
-    '  <label>Email <input name="email" type="email" required></label>',
+    `  <label>${escapeHtml(email)} <input name="email" type="email" required></label>`,
     ...rows,
     ...ticks,
     `  <label><input name="agreed" type="checkbox" value="yes" required> ${escapeHtml(settings.consent)}</label>`,
-    '  <button>Sign up</button>',
+    `  <button>${escapeHtml(submit)}</button>`,
     '</form>',
   ].join('\n')
 }

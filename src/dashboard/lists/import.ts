@@ -9,6 +9,7 @@ import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import { stateChips } from '../tasks/state-chips.js'
 import type { ImportPageDeps } from './deps.js'
+import { pastedCsv } from './pasted.js'
 
 /** Where a file is taken in, and the last imports. */
 interface ImportsView {
@@ -73,8 +74,7 @@ export function importPages(pages: AccountPages, deps: ImportPageDeps): void {
 
   const pasting = { ...common, form: PasteForm, maxBodyBytes: maxPastedBytes }
   pages.post('/contacts/import/paste', pasting, async ({ account, base, person, form, query }) => {
-    const lines = form.emails.split(/[\r\n,;\t]+/).map((one) => addressIn(one.trim()))
-    const pieces = inOne(lines.filter((one) => one !== '').join('\n'))
+    const pieces = inOne(pastedCsv(form.emails))
     const given = { filename: 'Pasted addresses', pieces, startedBy: person.id }
     const id = await imports.keep(account.id, given)
     return redirect(`${base}/contacts/import/${id}${ontoOf(query)}`)
@@ -85,9 +85,6 @@ const ontoOf = (query: URLSearchParams): string => {
   const list = query.get('list') ?? ''
   return uuidForm.test(list) ? `?${new URLSearchParams({ list })}` : ''
 }
-
-/** The address of `Ada <ada@example.com>`, as mail programs write it. */
-const addressIn = (text: string) => /<([^<>]+)>\s*$/.exec(text)?.[1] ?? text
 
 async function* inOne(text: string) {
   yield Buffer.from(text)

@@ -11,6 +11,7 @@ import {
   type MappedColumn,
   type Mapping,
   mappedUses,
+  requireList,
   type UnreadPhones,
   unreadPhones,
   useWords,
@@ -47,6 +48,8 @@ interface MapView {
   encodings: { value: string; label: string }[]
   delimiters: { value: string; label: string }[]
   lists: { value: string; label: string }[]
+  /** What is said of lists that are not offered; empty: all are. */
+  older: string
   /** The one that the link named that led here. */
   list: string
   policies: { value: KnownPolicy; label: string; hint: string }[]
@@ -166,7 +169,14 @@ export async function showMapping(
   const { rows, mapping } = await imports.glance(task, as)
   const ceiling = contactCeiling(plans, await readBilling(store.read, plans, account.id))
   const held = await contactTotal(store.read, account.id)
-  const { page: lists } = await listPage(store.read, account.id, { limit: mostLists })
+  const { page: newest } = await listPage(store.read, account.id, { limit: mostLists })
+  // A list that is chosen is offered, however old it is.
+  const list = fields.get('list') ?? query.get('list') ?? ''
+  const isOlder = list !== '' && !newest.some(({ id }) => id === list)
+  const older = isOlder
+    ? await requireList(store.read, account.id, list).catch(() => undefined)
+    : undefined
+  const lists = older === undefined ? newest : [older, ...newest]
   const { hasHeader, encoding, delimiter } = mapping
   const own = await ownFields(store.read, account.id)
   const room = ceiling === null ? undefined : Math.max(0, ceiling - held)
@@ -199,7 +209,10 @@ export async function showMapping(
     hasHeader,
     encoding,
     delimiter: delimiterNames[delimiter],
-    encodings: fileEncodings.map((value) => ({ value, label: encodingNames[value] })),
+    // What the file says itself is read so, whatever somebody chooses.
+    encodings: task.detail.isWide
+      ? [{ value: encoding, label: 'UTF-16' }]
+      : fileEncodings.map((value) => ({ value, label: encodingNames[value] })),
     delimiters: Object.values(delimiterNames).map((value) => ({ value, label: value })),
     lists: namedOptions(
       lists.map(({ id, name, contactCount }) => ({
@@ -207,7 +220,11 @@ export async function showMapping(
         name: `${name} (${shownCount(contactCount)})`,
       })),
     ),
-    list: query.get('list') ?? '',
+    list,
+    older:
+      newest.length < mostLists
+        ? ''
+        : `The newest ${mostLists} are offered. For an older one press “Import people” on its own page.`,
     policies: [...policies],
     country,
     faults,

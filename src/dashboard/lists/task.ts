@@ -137,6 +137,15 @@ export function taskPages(pages: AccountPages, deps: ImportPageDeps): void {
     const audit = { action: `import.${verb}`, target: String(id) }
     return redirect(`${base}/contacts/import/${id}`, { audit })
   })
+  // Like the draft itself, its end changes nobody.
+  const removing = { action: 'contacts.write', reads: true, again: back } as const
+  pages.post(`${path}/remove`, removing, async (visit) => {
+    const { account, base } = visit
+    const { id } = await taskOf(visit)
+    const remove = () => imports.drop(account.id, id)
+    await unlessLate(remove, async () => (await taskOf(visit)).state, ['draft'])
+    return redirect(`${base}/contacts/import`, { flash: 'The file is removed' })
+  })
   const undoing = { action: 'contacts.write', again: back } as const
   pages.post(`${path}/undo`, undoing, async (visit) => {
     const { account, base } = visit

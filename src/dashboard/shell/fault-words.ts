@@ -32,6 +32,8 @@ function wordsFor(wanted: Expectation, given: { isMissing: boolean; length: numb
       return 'Choose one of those that are offered'
     case 'form':
       return `Write ${wanted.a}, such as ${wanted.such}`
+    case 'bytes':
+      return `It may have ${wanted.most / 1024} KiB at most: leave something out`
   }
 }
 

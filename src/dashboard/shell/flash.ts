@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { PageRequest } from '../../http/index.js'
 
 const name = 'posthorn-flash'
@@ -16,9 +16,7 @@ export interface Flash {
 }
 
 /** A message for the next page, in a cookie that is shown once; signed, so that nobody else puts words on our pages. */
-export function makeFlash(now: () => number): Flash {
-  // Each start makes a new key, so a message from before the start is not shown.
-  const key = randomBytes(32)
+export function makeFlash(now: () => number, key: Buffer): Flash {
   const sign = (text: string) => createHmac('sha256', key).update(text).digest('base64url')
 
   return {

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { keepNewest } from '../../bounded/index.js'
 import { type Clock, isRecent } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { Form, PageRequest } from '../../http/index.js'
 import type { PageAnswer } from './answer.js'
+import type { NodeMemory } from './node-memory.js'
 
 /** The shell's own fields in a form of a page begin with this. */
 export const ownPrefix = 'posthorn-'
@@ -22,9 +22,9 @@ export interface OnceForms {
   run(who: string, request: PageRequest, work: () => Promise<Deed>): Promise<Deed>
 }
 
-/** The document with the value in each form that is sent by POST; each document has another value. */
-export function withOnce(html: string): string {
-  const hidden = `<input type="hidden" name="${field}" value="${randomUUID()}">`
+/** The document with the value in each form that is sent by POST; each document has another value (`newId`). */
+export function withOnce(html: string, value: string): string {
+  const hidden = `<input type="hidden" name="${field}" value="${value}">`
   return html.replace(/<form\b[^>]*\bmethod="post"[^>]*>/g, (form) => form + hidden)
 }
 
@@ -46,10 +46,21 @@ const doneAlready =
  * A double click sends a form twice, and the browser shows only the second answer. So the second request waits and
  * gets the answer of the first. Later the same form is told that it was sent already. Whoever goes back and changes
  * something sends another form, and so does whoever was refused. This is kept in memory: after a restart a form may
- * do its work again, except the form of a new mail.
+ * do its work again, except the form of a new mail. Of several nodes the one that made the page knows which node has
+ * begun; a second click at another node is told that the form was sent.
  */
-export function makeOnceForms(clock: Clock): OnceForms {
+export function makeOnceForms(clock: Clock, memory: NodeMemory): OnceForms {
   const deeds = new Map<string, { deed?: Promise<Deed>; doneAt?: number }>()
+  const begun = new Map<string, true>()
+  const begin = memory.keeps('form that is sent', (id) => {
+    if (begun.has(id)) return 'before'
+    keepNewest(begun, id, true, mostKept)
+    return 'now'
+  })
+  const undo = memory.keeps('form that was refused', (id) => {
+    begun.delete(id)
+    return ''
+  })
 
   const forgetAnswers = (now: number) => {
     for (const known of deeds.values()) {
@@ -71,16 +82,25 @@ export function makeOnceForms(clock: Clock): OnceForms {
         if (before.deed === undefined) throw new ApiError('conflict', doneAlready)
         return { answer: (await before.deed).answer, done: false }
       }
-      const deed = work()
+      const id = `${request.form.get(field)} ${key}`
+      const isBegun = begin(id).then((when) => when === 'before')
+      const deed = isBegun.then((isSecond) => {
+        if (isSecond) throw new ApiError('conflict', doneAlready)
+        return work()
+      })
       const known: { deed?: Promise<Deed>; doneAt?: number } = { deed }
       keepNewest(deeds, key, known, mostKept)
+      const forget = async () => {
+        deeds.delete(key)
+        if (!(await isBegun)) await undo(id)
+      }
       try {
         const { done } = await deed
         known.doneAt = clock.now()
         // Nothing was done: the same form may succeed a little later.
-        if (!done) deeds.delete(key)
+        if (!done) await forget()
       } catch (error) {
-        deeds.delete(key)
+        await forget()
         throw error
       }
       return await deed

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { Struct } from 'superstruct'
 import { ApiError } from '../../errors/index.js'
 import { ShapeError } from '../../fields/index.js'
@@ -17,6 +18,7 @@ import { type Faults, faultsIn, faultsOf, formOf } from './faults.js'
 import { type Flash, makeFlash } from './flash.js'
 import type { PageSurroundings } from './layout.js'
 import { linkTo } from './listing.js'
+import { type NodeMemory, ownMemory } from './node-memory.js'
 import { type Deed, makeOnceForms, type OnceForms } from './once.js'
 import { refuseOthersPosts } from './own-page.js'
 import type { Action } from './people.js'
@@ -24,7 +26,11 @@ import { sendAnswer } from './send.js'
 import type { AskedPage, FilledVisit, OperatorVisit, PersonVisit, Visit } from './visit.js'
 
 /** What the shell itself needs; the shell tells its doors which pages there are. */
-export type ShellDeps = Omit<DoorDeps, 'isThere'>
+export type ShellDeps = Omit<DoorDeps, 'isThere'> & {
+  /** Signs messages for the next page; the same at all nodes. */
+  flashKey?: Buffer
+  memory?: NodeMemory
+}
 
 /** Where the pages of one place are added. Paths are below the place: `/keys` for `/a/:account/keys`. */
 export interface SessionPages<V, A> {
@@ -91,11 +97,12 @@ export function makeShell(pages: Pages, deps: ShellDeps): Shell {
   const added: AddedPage[] = []
   const isThere = (path: string) => added.some((one) => one.method === 'GET' && one.path === path)
   const doors = { ...deps, isThere }
-  const flash = makeFlash(() => deps.clock.now())
+  const flash = makeFlash(() => deps.clock.now(), deps.flashKey ?? randomBytes(32))
   const seats = makeExportSeats()
-  const once = makeOnceForms(deps.clock)
+  const { memory = ownMemory() } = deps
+  const once = makeOnceForms(deps.clock, memory)
   const place = <V extends AskedPage, A extends string>(door: Door<V, A>) =>
-    makePlace(pages, { ...deps, flash, added, seats, once }, door)
+    makePlace(pages, { ...deps, flash, added, seats, once, memory }, door)
   return {
     account: place(accountDoor(doors)),
     operator: place(operatorDoor(doors)),
@@ -123,10 +130,16 @@ const mostParts = 9
 /** One place's pages: each handler is called only for visitors whom its door let in. */
 function makePlace<V extends AskedPage, A extends string>(
   pages: Pages,
-  deps: ShellDeps & { flash: Flash; added: AddedPage[]; seats: ExportSeats; once: OnceForms },
+  deps: ShellDeps & {
+    flash: Flash
+    added: AddedPage[]
+    seats: ExportSeats
+    once: OnceForms
+    memory: NodeMemory
+  },
   door: Door<V, A>,
 ): SessionPages<V, A> {
-  const { clock, people, flash, added, seats, once } = deps
+  const { clock, people, flash, added, seats, once, memory } = deps
   const audit = { people, door }
 
   /** Lets somebody in, has the handler serve them, and shows errors in the product's look. */
@@ -145,7 +158,7 @@ function makePlace<V extends AskedPage, A extends string>(
       return { ...all, flash: message }
     }
     const send = async (answer: PageAnswer) => {
-      const sent = await sendAnswer(answer, around)
+      const sent = await sendAnswer(answer, around, memory.newId)
       if (answer.kind === 'page' && flash.read(request) !== undefined) {
         return withCookie(sent, flash.forget)
       }

@@ -14,10 +14,11 @@ const own = "default-src 'self'; base-uri 'none'; form-action 'self'; object-src
 // our own posts from others'.
 const toOwnPages = { 'Referrer-Policy': 'same-origin' }
 
-/** An answer as `http` sends it. `around` is called for pages only. */
+/** An answer as `http` sends it. `around` is called for pages only; `newId` makes the value of its forms. */
 export async function sendAnswer(
   answer: PageAnswer,
   around: () => Promise<PageSurroundings>,
+  newId: () => string,
 ): Promise<Sent> {
   const { headers = {} } = answer
   if (answer.kind === 'redirect') {
@@ -45,7 +46,7 @@ export async function sendAnswer(
   const nonce = look.editor === true ? randomBytes(16).toString('base64') : undefined
   const surroundings = await around()
   const content = render(template, view, surroundings.person?.timeZone ?? 'UTC')
-  const html = withOnce(layout(content, look, surroundings, nonce))
+  const html = withOnce(layout(content, look, surroundings, nonce), newId())
   const policy = nonce === undefined ? own : `${own}; style-src 'self' 'nonce-${nonce}'`
   return {
     html,

@@ -1,11 +1,11 @@
-import { randomBytes } from 'node:crypto'
 import { frame, type PageAnswer } from '../shell/answer.js'
+import type { NodeMemory } from '../shell/node-memory.js'
 
 /** HTML that was made for somebody to look at; a frame asks for it by its id a moment later. */
 export interface RenderedPages {
   keep(accountId: string, html: string): string
   /** Undefined for HTML that is forgotten, or another account's. */
-  find(accountId: string, id: string): string | undefined
+  find(accountId: string, id: string): Promise<string | undefined>
 }
 
 // How much is kept for all accounts together. A preview is asked for within a second, so few are needed at once.
@@ -14,15 +14,20 @@ const maxPages = 500
 
 /**
  * An unsaved draft has no address of its own, and a frame needs one: `srcdoc` would be under the page's own rules,
- * which forbid the styles that every mail has. The oldest are forgotten; the page then makes them again.
+ * which forbid the styles that every mail has. The oldest are forgotten; the page then makes them again. `kind`: what
+ * other nodes ask for.
  */
-export function makeRenderedPages(): RenderedPages {
+export function makeRenderedPages(memory: NodeMemory, kind: string): RenderedPages {
   const kept = new Map<string, { accountId: string; html: string }>()
+  const ask = memory.keeps(kind, (id) => {
+    const found = kept.get(id)
+    return found && JSON.stringify(found)
+  })
   let chars = 0
   return {
     keep(accountId, html) {
       // Nobody can guess the id. It is checked against the account all the same.
-      const id = randomBytes(12).toString('base64url')
+      const id = memory.newId()
       kept.set(id, { accountId, html })
       chars += html.length
       for (const [oldest, { html }] of kept) {
@@ -32,9 +37,9 @@ export function makeRenderedPages(): RenderedPages {
       }
       return id
     },
-    find(accountId, id) {
-      const found = kept.get(id)
-      return found?.accountId === accountId ? found.html : undefined
+    async find(accountId, id) {
+      const found = JSON.parse((await ask(id)) ?? '{}')
+      return found.accountId === accountId ? found.html : undefined
     },
   }
 }

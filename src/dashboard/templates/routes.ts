@@ -49,7 +49,7 @@ export function templatePages(pages: AccountPages, deps: EditorDeps): void {
   // A document of its own, because a frame needs an address; within the page the HTML would have our rights
   // (`mime/frame.ts`).
   pages.get('/templates/-/rendered/:id', 'templates.read', async ({ account, params, query }) => {
-    const html = deps.rendered.find(account.id, params.id ?? '')
+    const html = await deps.rendered.find(account.id, params.id ?? '')
     if (html === undefined) throw new ApiError('not_found', 'This preview is over: make it again')
     const remotePictures = query.get('pictures') === 'all'
     const { publicUrl } = deps

@@ -32,9 +32,9 @@ const refused: Record<string, [path: string, form: Record<string, string>, says:
   'an event without a name': [
     `${base}/events`,
     { ...event, event: '' },
-    /The name of an event has/,
+    /Write the name of an event/,
   ],
-  'an event of ours': [`${base}/events`, { ...event, event: '$list.joined' }, /names with \$ are/],
+  'an event of ours': [`${base}/events`, { ...event, event: '$list.joined' }, /those with \$ are/],
   'an event of many bytes': [
     `${base}/events`,
     { ...event, payload: long },
