@@ -34,7 +34,7 @@ export function databaseCopy(database: Command): void {
       `
 Example:
   $ sudo systemctl stop posthorn
-  $ sudo posthorn database copy --to postgres://posthorn@db.example.net/posthorn?sslmode=verify-full
+  $ sudo posthorn database copy --to 'postgres://posthorn@db.example.net/posthorn?sslmode=verify-full'
 
 Then write the address into [store] of the settings, and start the appliance. There is no way back to SQLite. The file
 stays as it is, and the appliance starts on it no more, as two would send the same mail. A copy that was broken off is

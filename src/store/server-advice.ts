@@ -1,4 +1,4 @@
-import { ApiError } from '../errors/index.js'
+import { ApiError, messageOf } from '../errors/index.js'
 
 /**
  * What to do about an error of a PostgreSQL server, by its SQLSTATE (PostgreSQL's manual, appendix A); undefined for
@@ -7,11 +7,17 @@ import { ApiError } from '../errors/index.js'
 export function serverAdvice(error: unknown): string | undefined {
   const one = error instanceof ApiError ? error.cause : error
   if (!(one instanceof Error)) return undefined
-  if (one.message.startsWith('SASL')) return password
+  if (wantsPassword(one)) return password
   const code = 'code' in one && 'severity' in one ? String(one.code) : ''
   const known = advice.find(([pattern]) => pattern.test(code))
   return known?.[1]
 }
+
+/** What it said; the library's message for a missing password helps nobody, so it is replaced. */
+export const wordsOfServer = (error: unknown): string =>
+  wantsPassword(error) ? 'it wants a password' : messageOf(error)
+
+const wantsPassword = (error: unknown) => /^SASL.*password must be/.test(messageOf(error))
 
 const password =
   "give it by --password-file or store.password_file, systemd's credential store-password, or in POSTHORN_STORE_URL"

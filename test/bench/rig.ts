@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -115,6 +116,32 @@ export async function serveAppliance(options: ServeOptions): Promise<Appliance> 
       child.kill('SIGTERM')
       await ended
     },
+  }
+}
+
+/**
+ * One request over at most `mostAtOnce` connections; resolves with what it took, in ms. `fetch` would cost a bench more
+ * than the request costs the appliance.
+ */
+export function askOver(mostAtOnce: number) {
+  const agent = new Agent({ keepAlive: true, maxSockets: mostAtOnce })
+  return (
+    { url, apiKey }: Pick<Appliance, 'url' | 'apiKey'>,
+    method: string,
+    path: string,
+    body: object,
+    more: Record<string, string> = {},
+  ): Promise<number> => {
+    const usual = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+    const headers = { ...usual, ...more }
+    return new Promise((resolve, reject) => {
+      const began = performance.now()
+      const asked = request(`${url}${path}`, { method, headers, agent }, (answer) => {
+        if (answer.statusCode !== 200) reject(new Error(`${method} ${path}: ${answer.statusCode}`))
+        answer.resume().once('end', () => resolve(performance.now() - began))
+      })
+      asked.once('error', reject).end(JSON.stringify(body))
+    })
   }
 }
 

@@ -1,4 +1,3 @@
-import { Agent, request } from 'node:http'
 import { parseArgs } from 'node:util'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { systemClock as clock, pause } from '../../src/clock/index.js'
@@ -7,6 +6,7 @@ import { createSegment, segmentsWait } from '../../src/segments/index.js'
 import { fillList, openBeside } from './fill-list.js'
 import {
   type Appliance,
+  askOver,
   cpuSeconds,
   initDataDir,
   loadAverage,
@@ -117,6 +117,7 @@ const eachFiveSeconds = (ms: readonly number[]) =>
 
 // More at once would measure how a program opens sockets.
 const mostAtOnce = 100
+const ask = askOver(mostAtOnce)
 
 /** Each is begun when its time has come, a hundred at once at most; what each took, in ms. */
 async function changing(
@@ -157,26 +158,6 @@ async function sends(appliance: Appliance, forMs: number): Promise<number[]> {
     await pause(clock, 50)
   }
   return await Promise.all(took)
-}
-
-const agent = new Agent({ keepAlive: true, maxSockets: mostAtOnce })
-
-/** One request; what it took, in ms. `fetch` would cost the bench more than the request costs the appliance. */
-function ask(
-  { url, apiKey }: Pick<Appliance, 'url' | 'apiKey'>,
-  method: string,
-  path: string,
-  body: object,
-): Promise<number> {
-  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
-  return new Promise((resolve, reject) => {
-    const began = performance.now()
-    const asked = request(`${url}${path}`, { method, headers, agent }, (answer) => {
-      if (answer.statusCode !== 200) reject(new Error(`${answer.statusCode}`))
-      answer.resume().once('end', () => resolve(performance.now() - began))
-    })
-    asked.once('error', reject).end(JSON.stringify(body))
-  })
 }
 
 /** In a thread of its own, so that sends beside it are not measured by a thread that is busy itself. */

@@ -62,6 +62,15 @@ t.test('a server that cannot be used', { skip: noPostgres ?? false }, async (t) 
   const both = at(standby.port).replace('/mail', `,127.0.0.1:${nobody}/mail`)
   requireSaid(both, /standby, or read-only: it takes no writes; .*ECONNREFUSED/, 'each host')
 
+  const hba =
+    "E'host all posthorn all trust\\nhost all ph all scram-sha-256\\nhost all poor all trust'"
+  await ask(`copy (select unnest(string_to_array(${hba}, E'\\n'))) to '${data}/pg_hba.conf'`)
+  await ask("create role ph login password 'one'")
+  await ask('select pg_reload_conf()')
+  const wants = `postgres://ph@127.0.0.1:${nobody},127.0.0.1:${server.port}/mail`
+  const told = /ECONNREFUSED [^;]*; it wants a password; give it by --password-file/
+  requireSaid(wants, told, 'one host is away, and the other one wants a password')
+
   await ask("create database ascii encoding 'SQL_ASCII' locale 'C' template template0")
   requireSaid(`${server.url}/ascii`, /its encoding is SQL_ASCII.*create database/, 'encoding')
   await ask('create role poor login')

@@ -4,7 +4,7 @@ import { databaseClock } from '../fragments.js'
 import { databaseCalled, type FoundDatabase, type LivingNode } from '../place.js'
 import type { Tables } from '../schema/index.js'
 import { type KnownSchema, type SchemaState, stateOf } from '../schema-state.js'
-import { serverAdvice } from '../server-advice.js'
+import { serverAdvice, wordsOfServer } from '../server-advice.js'
 import { adviceOnTheWay } from './on-the-way.js'
 import { withConnection } from './server.js'
 import { unfinishedMark } from './unfinished-copy.js'
@@ -84,14 +84,13 @@ export async function looking<T>(
   } catch (error) {
     // None of several hosts was found: what they said is the cause.
     const cause = error instanceof ApiError ? (error.cause ?? error) : error
-    const said = messageOf(cause)
+    const said = wordsOfServer(cause)
     const called = databaseCalled({ dataDir: '', url })
     const status = exitStatus.failed
-    const advice = serverAdvice(cause) ?? adviceOnTheWay(cause)
-    // The library's message for a missing password helps nobody, so it is replaced.
-    if (/^SASL.*password must be/.test(said)) {
-      throw new OperatorError(`${called} cannot be asked: it wants a password`, { status, advice })
-    }
-    throw new OperatorError(`${called} cannot be asked: ${said}`, { status, advice, cause })
+    const most = cause instanceof Error && cause.cause !== undefined ? cause.cause : cause
+    const advice = serverAdvice(most) ?? adviceOnTheWay(most)
+    // A cause that says it in other words would be told too.
+    const same = said === messageOf(cause) && { cause }
+    throw new OperatorError(`${called} cannot be asked: ${said}`, { status, advice, ...same })
   }
 }

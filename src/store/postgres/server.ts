@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely'
 import pg from 'pg'
-import { messageOf } from '../../errors/index.js'
 import { isUnusable, unusable } from '../fault.js'
 import type { OwnNode } from '../own-node.js'
 import type { Tables } from '../schema/index.js'
+import { serverAdvice, wordsOfServer } from '../server-advice.js'
 import { clientReading, connectionTo } from './connect.js'
 import { kyselyOver } from './driver.js'
 import { isRefused, isRetried, troubleOf } from './errors.js'
@@ -208,11 +208,15 @@ class Standby extends Error {
   }
 }
 
-/** What all hosts said, from the one that was tried first on; by its code the first that is no standby. */
+/**
+ * What all hosts said. Its code and its cause are those of the one that says most: a server that refuses this
+ * appliance, before one that is away, before a standby.
+ */
 function faultOfAll(faults: readonly unknown[]): Error {
-  const said = [...new Set(faults.map(messageOf))].join('; ')
-  const first = faults.find((one) => !(one instanceof Standby)) ?? faults[0]
-  return Object.assign(new Error(said, { cause: first }), first)
+  const said = [...new Set(faults.map(wordsOfServer))].join('; ')
+  const primaries = faults.filter((one) => !(one instanceof Standby))
+  const most = primaries.find(serverAdvice) ?? primaries[0] ?? faults[0]
+  return Object.assign(new Error(said, { cause: most }), most)
 }
 
 const noAnswer = (cause: unknown) =>
