@@ -107,7 +107,7 @@ export function judgeServer(facts: ServerFacts, asked: Asked): Finding[] {
       ),
     used > 0.9 * most &&
       of.warn(
-        `${used} of its ${most} connections are used: Posthorn needs up to 5 a thread`,
+        `${used} of its ${most} connections are used: Posthorn needs up to 10 a thread`,
         'raise max_connections, or end what holds them',
       ),
   ]

@@ -162,3 +162,29 @@ t.test(
     t.equal(await count(t), 700)
   },
 )
+
+t.test('who waits for a turn holds up nobody else', { skip: noPostgres ?? false }, async (t) => {
+  const { stores, account } = await open(t, [])
+  const [one = fault(), two = fault()] = stores
+  let letGo = () => {}
+  const isHeld = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  const said: string[] = []
+  const say = (what: string) => async () => void said.push(what)
+  const begun = new Promise<void>((resolve) => {
+    // Like a node that is stopped in the middle.
+    void one.write(async () => {
+      resolve()
+      await isHeld
+    }, account)
+  })
+  await begun
+  const others = [1, 2].map((n) => two.write(say(`in turn ${n}`), account))
+  await two.write(say('another write'))
+  await two.byRow(say('by row'))
+  t.same(said, ['another write', 'by row'])
+  letGo()
+  await Promise.all(others)
+  t.same(said.slice(2), ['in turn 1', 'in turn 2'])
+})

@@ -5,6 +5,7 @@ import { dutyNames } from '../../src/nodes/index.js'
 import { type Chaos, type Fault, faults, openChaos } from '../support/chaos.js'
 import { becomes } from '../support/nodes.js'
 import { noPostgres } from '../support/postgres.js'
+import { isThorough } from '../support/thorough.js'
 
 t.setTimeout(900_000)
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
@@ -14,6 +15,8 @@ const drawn = Number(process.env.FAULTS ?? 0)
 const only = process.env.ONLY?.split(',').filter((fault): fault is Fault =>
   faults.some((one) => one === fault),
 )
+// Which take a minute each.
+const rare: ReadonlySet<Fault> = new Set(['clock', 'full', 'loss'])
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 t.test(`whatever comes upon nodes, SEED=${seed}`, { skip: noPostgres ?? false }, async (t) => {
@@ -27,7 +30,8 @@ t.test(`whatever comes upon nodes, SEED=${seed}`, { skip: noPostgres ?? false },
 
 async function run(t: Test, chaos: Chaos): Promise<void> {
   const { strike, names, random } = chaos
-  const short: Fault[] = ['kill', 'database', 'cut']
+  const usual: Fault[] = ['kill', 'database', 'cut']
+  const short = isThorough ? [...usual, ...faults.filter((one) => rare.has(one))] : usual
   const schedule = only ?? (drawn > 0 ? scheduleOf(random, drawn) : short)
   for (const fault of schedule) {
     const name = names[Math.floor(random() * names.length)] ?? ''

@@ -207,6 +207,9 @@ export async function openChaos(
     },
     // A standby without the last commits is promoted: all nodes end, and the operator decides.
     async loss() {
+      // A node that is away knows of no sign of life that is lost, and starts as if nothing had been.
+      for (const name of names) await isThere(name)
+      await sleep(3_000)
       const standby = await startPostgres(t, { standbyOf: primary, ...roomOf })
       losses++
       isLosing = true

@@ -56,19 +56,23 @@ export function makeWriter(options: WriterOptions): {
   close: () => Promise<void>
 } {
   const inOrder = makeLines(options, 1, (writing) => (writing.isGathered ? 'gather' : 'write'))
+  // On a connection of their own: while they wait for their turn, other writings go on.
+  const inTurn = makeLines(options, 1, () => 'write')
   const rows = makeLines(options, mostRowLines, () => 'by_row')
   const { write, gather } = makeWriters(inOrder.pending, inOrder.add)
+  const turns = makeWriters(inTurn.pending, inTurn.add)
   const byRow = makeWriters(rows.pending, (writing) => rows.add({ ...writing, isGathered: true }))
-  const both = [inOrder, rows]
+  const all = [inOrder, inTurn, rows]
   return {
-    write,
+    write: (work, aloneWith) =>
+      aloneWith === undefined ? write(work) : turns.write(work, aloneWith),
     byRow: byRow.write,
     gather,
     idle: async () => {
-      while (both.some(({ isBusy }) => isBusy())) for (const { idle } of both) await idle()
+      while (all.some(({ isBusy }) => isBusy())) for (const { idle } of all) await idle()
     },
     close: async () => {
-      for (const { close } of both) await close()
+      for (const { close } of all) await close()
     },
   }
 }
