@@ -35,7 +35,7 @@ import { openApiRoutes } from '../openapi/routes.js'
 import { operatorRoutes } from '../operator/routes.js'
 import { pictureRoutes } from '../pictures/routes.js'
 import { receivingRoutes } from '../receiving/routes.js'
-import { rehearse } from '../rehearsals/index.js'
+import { rehearseInTurn } from '../rehearsals/index.js'
 import { testInboxRoutes } from '../sandbox/routes.js'
 import { segmentRoutes } from '../segments/routes.js'
 import { statsRoutes } from '../stats/routes.js'
@@ -193,7 +193,7 @@ function campaignRoutes(
   broadcastRoutes(api, {
     ...sending,
     tracking: usualTracking(options.config),
-    rehearse: (accountId, id) => rehearse(rehearsing, accountId, id, { forPeople: true }),
+    rehearse: (accountId, id) => rehearseInTurn(rehearsing, accountId, id, { forPeople: true }),
   })
 }
 

@@ -1,8 +1,8 @@
 import { isSentLately, settleAnew } from '../deliveries/index.js'
+import type { Log } from '../log/index.js'
 import { readLatelyNotes, removeLatelyNotes } from '../nodes/index.js'
-import type { Ground } from './ground.js'
 
-type SettleDeps = Pick<Ground, 'store' | 'clock' | 'log' | 'land' | 'dataDir'>
+type SettleDeps = Parameters<typeof settleAnew>[0] & { log: Log; dataDir: string }
 
 /** Before anything is sent: settles what the threads of the last start have sent, and forgets that. */
 export async function settleSentBefore(deps: SettleDeps): Promise<void> {

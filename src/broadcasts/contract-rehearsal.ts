@@ -27,7 +27,7 @@ export const rehearseBroadcast = operation('POST /v1/broadcasts/:id/rehearse', {
   says: () => ({
     summary: 'When a campaign would be done, and what would hold it up',
     description:
-      'Its audience by provider, with today’s shaping, the warm-up of the addresses, what was learned of each site and what waits already, runs through the code that sends mail, in a clock of its own and against receivers that answer as they usually do. Nothing is sent, and nothing is changed. Who cannot be reached is left out; of a large audience some of each stretch are looked at. In a sandbox it says how it goes there: all to the built-in inbox, with no warm-up.',
+      'Its audience by provider, with today’s shaping, the warm-up of the addresses, what was learned of each site and what waits already, runs through the code that sends mail, in a clock of its own and against receivers that answer as they usually do. Nothing is sent, and nothing is changed. Who cannot be reached is left out; of a large audience some of each stretch are looked at. In a sandbox it says how it goes there: all to the built-in inbox, with no warm-up, but for the simulator’s recipients.',
     answers: [
       answer(
         'As it stands now',
@@ -106,6 +106,11 @@ export const rehearseBroadcast = operation('POST /v1/broadcasts/:id/rehearse', {
         'Only a campaign that is a draft or scheduled can be rehearsed; this one is sent',
       ),
       nobody,
+      refusal(
+        'rate_limit_exceeded',
+        'Too many rehearsals of the account wait',
+        'Too many campaigns are being rehearsed; try again in a moment',
+      ),
     ],
   }),
 })

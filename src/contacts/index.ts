@@ -106,7 +106,7 @@ export {
   noMailWords,
 } from './no-mail.js'
 export { changeContact, listsOfContacts, requireContact } from './one.js'
-export { findByPhone, phoneNotations, toE164 } from './phone.js'
+export { findByPhone, phoneCountries, phoneNotations, toE164 } from './phone.js'
 export {
   deleteContact,
   deleteList,

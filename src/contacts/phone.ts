@@ -78,6 +78,9 @@ export function phoneBeginnings(raw: string, defaultCountry: string): string[] {
  * How a number may be written, for somebody whose text is none. It names the setting, as they may not know which
  * country this appliance takes as the default.
  */
+/** The countries whose numbers can be read without a country code; ISO 3166-1. */
+export const phoneCountries = (): readonly string[] => phoneNumbers().getCountries()
+
 export const phoneNotations = (defaultCountry: string) =>
   `of ${defaultCountry} (the setting contacts.default_country) or with + and country code`
 

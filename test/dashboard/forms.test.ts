@@ -26,6 +26,11 @@ t.test('a form on old lists keeps them, of an account with more than a page has'
     .filter((input) => /name="lists"/.test(input) && / checked/.test(input))
     .map((input) => /value="([^"]*)"/.exec(input)?.[1] ?? '')
   t.same(ticked.sort(), [...chosen].sort(), 'ticked, as old as they are')
+  const fresh = await get(`/forms/new?list=${chosen[0]}`)
+  const isTicked = new RegExp(`value="${chosen[0]}" checked`)
+  t.match(fresh.text, isTicked, 'the page of an old list leads to a form for it')
+  t.match(fresh.text, 'The newest 100 are offered')
+  t.match((await post('/forms/new', { name: '', lists: [chosen[0] ?? ''] })).text, isTicked)
   const rows = { fieldName: [], fieldLabel: [], fieldType: [], fieldRequired: [], fieldChoices: [] }
   const typed = { name: 'G', consent: 'News?', language: 'en', keepAddress: 'none', topics: [] }
   const asked = {

@@ -89,6 +89,10 @@ t.test('the answer of the API names no files of the operator', async (t) => {
   const { id } = (await call('POST', '/v1/broadcasts', { body: draft })).json
   const { json } = await call('POST', `/v1/broadcasts/${id}/rehearse`)
   t.match(json.sites, [{ says: /^10 connections at once from each address$/ }])
+
+  const many = Array.from({ length: 8 }, () => call('POST', `/v1/broadcasts/${id}/rehearse`))
+  const codes = (await Promise.all(many)).map(({ status }) => status).sort()
+  t.same(codes, [200, 200, 200, 200, 429, 429, 429, 429], 'one at a time, and three wait')
 })
 
 for (const [route, options] of [

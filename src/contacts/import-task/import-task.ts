@@ -36,6 +36,8 @@ export interface ImportOrder {
   agreed: string
   /** Whether automations start for them. */
   trigger: boolean
+  /** ISO 3166-1: of phone numbers that name none; absent: the appliance's. */
+  country?: string
 }
 
 /** What an import's task has in `detail`. */

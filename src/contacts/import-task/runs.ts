@@ -98,12 +98,12 @@ async function runImport(
   const { store, plans, importer, dataDir, defaultCountry, checkRoom } = deps
   const billing = await readBilling(store.read, plans, accountId)
   checkAdding(billing)
-  const { listId, mapping, known, agreed, trigger } = order
+  const { listId, mapping, known, agreed, trigger, country = defaultCountry } = order
   const options: ContactImportOptions = {
     listId,
     ceiling: contactCeiling(plans, billing),
     file: filename,
-    defaultCountry,
+    defaultCountry: country,
     trigger,
     mapping,
     described: await listContactFields(store.read, accountId),

@@ -2,6 +2,7 @@ import { accountLanguages } from '../../accounts/index.js'
 import { listContactFields } from '../../contact-fields/index.js'
 import { listPage, requireList } from '../../contacts/index.js'
 import { auditOf, checked } from '../../contract/index.js'
+import { uuidForm } from '../../fields/index.js'
 import * as operations from '../../forms/contract.js'
 import {
   checkForm,
@@ -51,6 +52,7 @@ interface EditFormView {
   rowFaults: Faults
   types: { value: string; label: string }[]
   lists: { value: string; label: string }[]
+  listsHint: string
   topics: { value: string; label: string }[]
   languages: { value: string; label: string }[]
   faults: Faults
@@ -140,11 +142,15 @@ async function showEdit(
   form: SignupForm | undefined,
   faults: Faults,
 ): Promise<PageAnswer> {
-  const { account, base, fields: sent } = visit
+  const { account, base, fields: sent, query } = visit
   const { page: lists } = await listPage(read, account.id, { limit: mostLists })
   const { fields, ...settings } = form?.settings ?? usual
   const own = await listContactFields(read, account.id)
-  const chosen = form === undefined ? [] : await listsThere(read, account.id, form.settings.lists)
+  // The page of a list leads here with it; whatever is ticked is offered, however old it is.
+  const begun = form?.settings.lists ?? [query.get('list') ?? ''].filter(Boolean)
+  const ticked = [...new Set([...begun, ...sent.all('lists')])].filter((id) => uuidForm.test(id))
+  const chosen = await listsThere(read, account.id, ticked.slice(0, mostLists))
+  const isAll = lists.length < mostLists
   const listed = new Set(lists.map(({ id }) => id))
   for (const id of chosen) if (!listed.has(id)) lists.push(await requireList(read, account.id, id))
   const offered = new Set(settings.topics)
@@ -161,13 +167,14 @@ async function showEdit(
     page: place,
     action: place === undefined ? `${base}/forms/new` : `${place}/edit`,
     title: form === undefined ? 'New form' : `Change “${form.name}”`,
-    settings: { ...settings, name: form?.name ?? '' },
+    settings: { ...settings, lists: begun, name: form?.name ?? '' },
     rows,
     shownRows,
     // Rows have what was typed into them of their own.
     rowFaults: { ...faults, values: {}, asked: [] },
     types: questionKinds(own),
     lists: namedOptions(lists),
+    listsHint: `Who confirms is on them.${isAll ? '' : ` The newest ${mostLists} are offered. For an older one press “New form” on its own page.`}`,
     topics: namedOptions(
       topics.map(({ id, name, archived }) => ({
         id,

@@ -11,6 +11,7 @@ import {
   type MappedColumn,
   type Mapping,
   mappedUses,
+  phoneCountries,
   requireList,
   type UnreadPhones,
   unreadPhones,
@@ -53,8 +54,9 @@ interface MapView {
   /** The one that the link named that led here. */
   list: string
   policies: { value: KnownPolicy; label: string; hint: string }[]
-  /** Of phone numbers that name none. */
+  /** Of phone numbers that name none, and which there are. */
   country: string
+  countries: { value: string; label: string }[]
   faults: Faults
 }
 
@@ -85,7 +87,14 @@ export const policies: readonly { value: KnownPolicy; label: string; hint: strin
 ]
 
 const mostLists = 500
-const countries = new Intl.DisplayNames('en', { type: 'region' })
+const regions = new Intl.DisplayNames('en', { type: 'region' })
+const called = (country: string) => regions.of(country) ?? country
+
+/** Of which country the form says that phone numbers are which name none. */
+export const countryIn = (
+  fields: { get(name: string): string | undefined },
+  usual: string,
+): string => phoneCountries().find((one) => one === fields.get('country')) ?? usual
 
 /** How the form wants the file to be read; what it does not say is found out. */
 export function readingIn(given: { get(name: string): string | null | undefined }) {
@@ -183,8 +192,8 @@ export async function showMapping(
   const columns = columnsIn(fields, mapping.columns, own)
   const people = hasHeader ? rows.slice(1) : rows
   const lines = task.total - (rows.length - people.length)
-  const country = countries.of(imports.defaultCountry) ?? imports.defaultCountry
-  const unread = unreadPhones(columns, people, imports.defaultCountry)
+  const country = countryIn(fields, imports.defaultCountry)
+  const unread = unreadPhones(columns, people, country)
   const view: MapView = {
     base,
     page: `${base}/contacts/import/${task.id}`,
@@ -193,7 +202,7 @@ export async function showMapping(
     room: room?.toLocaleString('en-GB'),
     isMore: room !== undefined && lines > room,
     unreadPhones: unread && {
-      says: unreadWords(unread, hasHeader ? rows[0]?.[unread.column] : undefined, country),
+      says: unreadWords(unread, hasHeader ? rows[0]?.[unread.column] : undefined, called(country)),
       column: String(unread.column),
     },
     columns: columns.map((column, at) => ({
@@ -227,6 +236,9 @@ export async function showMapping(
         : `The newest ${mostLists} are offered. For an older one press “Import people” on its own page.`,
     policies: [...policies],
     country,
+    countries: [...new Set([country, ...phoneCountries()])]
+      .map((value) => ({ value, label: called(value) }))
+      .sort((a, b) => a.label.localeCompare(b.label)),
     faults,
   }
   return page('lists/map', view, { title: `Import ${task.detail.filename}` })

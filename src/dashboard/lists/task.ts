@@ -25,7 +25,15 @@ import type { Visit } from '../shell/visit.js'
 import { movableFrom, unlessLate } from '../tasks/came-late.js'
 import { stateChips } from '../tasks/state-chips.js'
 import type { ImportPageDeps } from './deps.js'
-import { columnsIn, ownFields, policies, readingIn, showMapping, tellPhones } from './map.js'
+import {
+  columnsIn,
+  countryIn,
+  ownFields,
+  policies,
+  readingIn,
+  showMapping,
+  tellPhones,
+} from './map.js'
 
 /** How an import goes, and what came of it. */
 interface TaskView {
@@ -103,7 +111,8 @@ export function taskPages(pages: AccountPages, deps: ImportPageDeps): void {
     // Asked first, so that no list is made for what is refused.
     await imports.check(account.id, task.id, order)
     const people = mapping.hasHeader ? rows.slice(1) : rows
-    tellPhones(fields, unreadPhones(columns, people, imports.defaultCountry))
+    const country = countryIn(fields, imports.defaultCountry)
+    tellPhones(fields, unreadPhones(columns, people, country))
     if (form.list === '' && newList === undefined) throw noList()
     const list =
       form.list === ''
@@ -115,6 +124,7 @@ export function taskPages(pages: AccountPages, deps: ImportPageDeps): void {
       known,
       agreed,
       trigger: trigger !== undefined,
+      country,
     })
     const lines = task.total - (rows.length - people.length)
     const detail = { file: task.detail.filename, lines, agreed }

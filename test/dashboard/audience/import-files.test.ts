@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { systemClock as clock } from '../../../src/clock/index.js'
 import { filesKept } from '../../../src/contacts/import-task/files.js'
 import { createList } from '../../../src/contacts/index.js'
+import { eventually } from '../../support/eventually.js'
 import { logIn } from '../../support/log-in.js'
 import { startPosthorn } from '../../support/posthorn.js'
 
@@ -147,3 +148,22 @@ t.test('what an account with very many lists is not offered is said', async (t) 
   const late = await person.post(to, gone)
   t.match(late, { status: 422, text: /The account has no contact list with this id/ })
 })
+
+t.test(
+  'phone numbers without a country code are of the country that somebody chooses',
+  async (t) => {
+    const { posthorn, person, upload } = await open(t)
+    const { to } = await upload(
+      'email,Telefon\nann@x.test,0151 23456789\nbob@x.test,+33612345678\n',
+    )
+    t.match((await person.get(to)).text, '<option value="NG" selected>Nigeria</option>')
+    const form = { header: 'yes', 'use-0': 'email', 'use-1': 'phone', list: '', newList: 'Readers' }
+    const how = { ...form, known: 'fill', agreed: 'At the till', country: 'DE' }
+    const again = await person.post(to, { ...how, agreed: '' })
+    t.match(again, { status: 422, text: '<option value="DE" selected>Germany</option>' })
+    t.equal((await person.post(to, how)).to, to)
+    await eventually(async () => /chip good">done/.test((await person.get(to)).text), 10_000)
+    const { contacts } = (await posthorn.call('GET', '/v1/contacts/all')).json
+    t.match(contacts, [{ phone: '+4915123456789' }, { phone: '+33612345678' }])
+  },
+)
