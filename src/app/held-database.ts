@@ -9,6 +9,8 @@ import {
   type Holding,
   holderOf,
   lastBeatOf,
+  markedLoss,
+  markLoss,
   type OthersSeen,
   readLastBeat,
   saysBack,
@@ -68,7 +70,8 @@ export async function takeServer(deps: Deps): Promise<Holding> {
   requireDurable(deps)
   const store = await openStore({ ...database, clock, turns, slot: commandSlot })
   try {
-    const ms = wentBack(readLastBeat(database.dataDir), await lastBeatOf(store.read, comer.name))
+    const own = wentBack(readLastBeat(database.dataDir), await lastBeatOf(store.read, comer.name))
+    const ms = own ?? (await markedLoss(store.read))?.ms
     if (ms !== undefined)
       throw new OperatorError(saysBack(database, ms), { status: exitStatus.misplaced })
     const sentAt = monotonicMs()
@@ -171,8 +174,12 @@ export function keepDatabase(
         writeLastBeat(database.dataDir, expected)
         // From here on nothing is begun.
         noteAlive(turns, sentAt - foreverMs)
-        // Whichever node the operator starts first takes over what this one has in the queue again.
-        const told = settleSent().catch((error) => log.error({ error }, 'Sent mail is not settled'))
+        // Whichever node the operator starts first takes over what this one has in the queue again. The mark keeps back
+        // those that were away.
+        const told = store
+          .byRow((tx) => markLoss(tx, { at, ms }))
+          .then(settleSent)
+          .catch((error) => log.error({ error }, 'Sent mail is not settled'))
         await Promise.race([told, pause(clock, lastWordsMs)])
         return end(saysBack(database, ms), exitStatus.misplaced)
       }

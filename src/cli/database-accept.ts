@@ -1,7 +1,15 @@
 import type { Command } from 'commander'
 import { lockDataDir } from '../app/lock.js'
 import { OperatorError } from '../errors/index.js'
-import { isAnyAlive, lastBeatOf, readLastBeat, wentBack, writeLastBeat } from '../nodes/index.js'
+import {
+  isAnyAlive,
+  lastBeatOf,
+  markedLoss,
+  markLoss,
+  readLastBeat,
+  wentBack,
+  writeLastBeat,
+} from '../nodes/index.js'
 import { type CliDeps, withStore } from './database.js'
 import { say, sayJson } from './output.js'
 import { nodeNameOfPlace, placeOf } from './place.js'
@@ -36,8 +44,13 @@ standby that lacked the last commits became the primary. Which of the two answer
         const accept = async ({ store, clock }: CliDeps) => {
           const last = readLastBeat(place.dataDir)
           const beat = await lastBeatOf(store.read, nodeName)
-          const backMs = wentBack(last, beat)
-          if (last === undefined || backMs === undefined) {
+          const ms = wentBack(last, beat)
+          // What another node has noticed counts for one that was away.
+          const loss =
+            last === undefined || ms === undefined
+              ? await markedLoss(store.read)
+              : { at: last.at, ms }
+          if (loss === undefined) {
             throw new OperatorError(
               'The database knows all that this appliance has seen of it: there is nothing to accept',
             )
@@ -45,12 +58,13 @@ standby that lacked the last commits became the primary. Which of the two answer
           // A lease would make the next start believe that others have seen to what waits, as they have when they live.
           const isAccepted = await isAnyAlive(store.read, clock)
           const holds = options.held === true && !isAccepted
-          if (holds) {
-            const backup_made_at = last.at - backMs
-            await store.write((tx) => tx.updateTable('appliance').set({ backup_made_at }).execute())
-          }
+          await store.write(async (tx) => {
+            const backup_made_at = loss.at - loss.ms
+            if (holds) await tx.updateTable('appliance').set({ backup_made_at }).execute()
+            await markLoss(tx, undefined)
+          })
           writeLastBeat(place.dataDir, { beat, at: clock.now() })
-          if (place.json) return sayJson({ backSeconds: Math.ceil(backMs / 1_000), held: holds })
+          if (place.json) return sayJson({ backSeconds: Math.ceil(loss.ms / 1_000), held: holds })
           say(
             holds
               ? "The next start holds what waits; 'posthorn queue held' lists it"

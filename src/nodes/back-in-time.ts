@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type DatabasePlace, databaseCalled, writeDurably } from '../store/index.js'
+import {
+  type DatabasePlace,
+  databaseCalled,
+  type Read,
+  type Tx,
+  writeDurably,
+} from '../store/index.js'
 import { isTable } from '../toml/index.js'
 
 /** The last sign of life that the database acknowledged to this data directory's appliance. */
@@ -37,6 +43,28 @@ export const beatEveryMs = 2_000
 export function wentBack(last: LastBeat | undefined, beat: number): number | undefined {
   if (last === undefined || beat >= last.beat) return undefined
   return (last.beat - beat) * beatEveryMs
+}
+
+/** When a node noticed that the database went back, and by how many milliseconds. */
+export interface MarkedLoss {
+  at: number
+  ms: number
+}
+
+/** What a node has noticed and nobody has accepted: a node that was away meanwhile cannot notice it. */
+export async function markedLoss(read: Read): Promise<MarkedLoss | undefined> {
+  const row = await read
+    .selectFrom('appliance')
+    .select(['went_back_at as at', 'went_back_ms as ms'])
+    .executeTakeFirst()
+  if (row === undefined || row.at === null || row.ms === null) return undefined
+  return { at: row.at, ms: row.ms }
+}
+
+/** Writes down what a node has noticed; undefined: it is accepted. */
+export async function markLoss(tx: Tx, loss: MarkedLoss | undefined): Promise<void> {
+  const { at = null, ms = null } = loss ?? {}
+  await tx.updateTable('appliance').set({ went_back_at: at, went_back_ms: ms }).execute()
 }
 
 /** The sentence about it, to follow its name, and what to do. */

@@ -19,6 +19,8 @@ export {
 export {
   backInWords,
   beatEveryMs,
+  markedLoss,
+  markLoss,
   readLastBeat,
   saysBack,
   wentBack,

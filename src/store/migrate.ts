@@ -68,6 +68,7 @@ import { refusedArrivals } from './migrations/0305-refused-arrivals.js'
 import { formAlarms } from './migrations/0325-form-alarms.js'
 import { contactShelves } from './migrations/0330-contact-shelves.js'
 import { membersBySegment } from './migrations/0331-members-by-segment.js'
+import { markedLoss } from './migrations/0332-went-back.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
 import { baseline, type SchemaState, sayUnreleased, whyNotBeside } from './schema-state.js'
@@ -152,6 +153,7 @@ const migrations: Record<string, Migration> = {
   '0325-form-alarms': formAlarms,
   '0330-contact-shelves': contactShelves,
   '0331-members-by-segment': membersBySegment,
+  '0332-went-back': markedLoss,
 }
 
 /**

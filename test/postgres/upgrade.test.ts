@@ -39,7 +39,7 @@ const undo = `
   create index queue_stream on queue (lane, class, account_id, due_at, id);
   alter table inbound_spool drop column node;
   alter table tasks drop column node;
-  alter table appliance drop column last_epoch;
+  alter table appliance drop column last_epoch, drop column went_back_at, drop column went_back_ms;
   drop index automation_live_step, automation_runs_why, sandbox_messages_account;
   alter table sandbox_messages drop column account_id;
   alter table sandbox_messages drop column email_id;

@@ -1,6 +1,6 @@
 // Thorough, turn 5: a database that is really put back to a moment before mail left: what the appliance knows it has sent does not go twice.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { appendFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
@@ -117,7 +117,20 @@ t.test(
       await putBack('below')
       t.equal((await third.exited).code, 78)
       t.match(third.log(), /went back by/)
+      // A node that was away knows of no sign of life that is missing: the mark in the database keeps it back.
+      const away = makeTempDir(t)
+      cpSync(dataDir, away, {
+        recursive: true,
+        filter: (file) => !/store\.beat$|\.sock$|\.lock$/.test(file),
+      })
+      const elsewhere = (...args: string[]) =>
+        spawnSync(process.execPath, [cliEntry, ...args, '--data', away], {
+          encoding: 'utf8',
+          env: { ...process.env, ...env },
+        })
+      t.match(elsewhere('serve', '--json').stderr, /went back by/)
       t.equal(run('database', 'accept', '--held').status, 0)
+      t.match(elsewhere('database', 'accept', '--lost').stderr, /nothing to accept/)
       const fourth = await serve(t, dataDir, env)
       // Whatever was not settled by the one that lived on.
       t.same(await statuses(), [{ status: 'delivered', mails: 2 * mails }])

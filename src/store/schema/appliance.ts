@@ -13,6 +13,9 @@ const appliance = table('appliance', {
   restored_at: integer().orNull(),
   /** The last epoch that was given to a node; none is given twice. */
   last_epoch: integer().default(0),
+  /** When a node noticed that the database went back in time, and by how many milliseconds; null: that is accepted. */
+  went_back_at: integer().orNull(),
+  went_back_ms: integer().orNull(),
 })
 
 /** A release that has written this database, after the one of the row before. */
