@@ -175,6 +175,11 @@ t.test(
       (await call(method, `/v1/automations${path}`)).json
     t.same(await cli('enable', id), await asked('POST', `/${id}/enable`))
     const { runId } = (await event({ event: 'e', email: 'ann@example.com' })).automations[0]
+    // Otherwise it may begin to wait between a command and the API's answer.
+    await until('the run waits', async () => {
+      const { runs } = await asked('GET', `/${id}`)
+      return runs.waiting === 1 ? true : undefined
+    })
     t.same(await cli('list'), await asked('GET', ''))
     t.same(await cli('runs', id), await asked('GET', `/${id}/runs`))
     t.same(await cli('why', runId), await asked('GET', `/runs/${runId}`))
