@@ -166,7 +166,7 @@ t.test('who deletes a domain hears which automations send from it', async (t) =>
 t.test(
   'commands answer what the API answers, and are the same deeds in the audit log',
   async (t) => {
-    const { call, create, event, store, posthorn } = await openAutomations(t)
+    const { call, create, event, store, posthorn, until } = await openAutomations(t)
     const waits = [trigger('e'), { key: 'later', type: 'delay', config: { duration: 'P9D' } }]
     const id = await create('Welcome', waits)
     const cli = (...words: string[]) =>
