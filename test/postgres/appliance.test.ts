@@ -179,11 +179,14 @@ t.test('an appliance over PostgreSQL', { skip: noPostgres ?? false }, async (t) 
       t.match(run(dataDir, ['account', 'create', 'Late'], env).stderr, /went back by/)
       t.match(
         run(dataDir, ['status'], env).stdout,
-        /! The database postgres:.* went back by .*\n +'posthorn database accept --held'/,
+        /! The database postgres:.* went back by .*\n +If it is the primary of before, .*'posthorn database accept --held'/,
       )
       const soon = { POSTHORN_DOCTOR_TIMEOUT: '1s' }
       const examined = run(dataDir, ['doctor'], Object.assign(soon, env)).stdout
-      t.match(examined, /database .* went back by .*\n +fix: 'posthorn database accept --held'/)
+      t.match(
+        examined,
+        /database .* went back by .*\n +fix: If it is the primary of before, .*'posthorn database accept --held'/,
+      )
       t.notMatch(examined, /what it has answered is on its disk/)
       t.equal(run(dataDir, ['database', 'accept'], env).status, 2)
       const both = run(dataDir, ['database', 'accept', '--held', '--lost'], env)

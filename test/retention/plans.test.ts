@@ -46,7 +46,9 @@ t.test('all that retention asks is a search by keys', aboutSqlite, async (t) => 
   t.ok(asked.length > 40)
   for (const text of asked) {
     const plan = await planOf(store.read, text)
-    const scans = plan.flatMap((line) => /^SCAN (\w+)\b(?! USING COVERING)/.exec(line)?.[1] ?? [])
+    const scans = plan.flatMap(
+      (line) => /^SCAN (?!\d+-ROW VALUES)(\w+)\b(?! USING COVERING)/.exec(line)?.[1] ?? [],
+    )
     const unbounded = scans.filter((table) => !inOrderOfKey.has(table))
     t.same(unbounded, [], `${text.slice(0, 200)}\n${plan.join('\n')}`)
     t.notMatch(plan.join('\n'), /TEMP B-TREE FOR ORDER BY/, text.slice(0, 200))
