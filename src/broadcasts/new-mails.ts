@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/index.js'
 import { type ClassName, classNameOf, enqueue } from '../deliveries/index.js'
-import { insertTags } from '../emails/index.js'
+import { insertTags, queuedToOne } from '../emails/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
 import { preparedInsertAll, queueClass, readExtras, type Tx, wholeExtras } from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
@@ -23,9 +23,7 @@ export interface NewMail {
   variant?: Variant | undefined
 }
 
-/**
- * Writes a campaign's mails to some contacts, and their deliveries.
- */
+/** Writes a campaign's mails to some contacts, and their deliveries. */
 export async function insertMails(
   tx: Tx,
   { clock, retry }: { clock: Clock; retry: RetryAges },
@@ -93,13 +91,8 @@ async function insertAlike(
       subject,
       type,
       topic_id: broadcast.topic_id,
-      status: 'queued',
+      ...queuedToOne,
       message_id: `<${id}@${host}>`,
-      provider: 'primary',
-      waiting: 1,
-      delivered: 0,
-      bounced: 0,
-      failed: 0,
       created_at: now,
       broadcast_id: broadcast.id,
       variant: variant?.key ?? null,

@@ -26,7 +26,7 @@ export {
   maxHeadersBytes,
 } from './header-fields.js'
 export { type Idempotency, makeIdempotency } from './idempotency.js'
-export { type InsertDeps, insertEmails, insertTags, ringOf } from './insert.js'
+export { type InsertDeps, insertEmails, insertTags, queuedToOne, ringOf } from './insert.js'
 export { keepAnswer, keyLifetimeMs } from './kept-answer.js'
 export {
   type EmailPage,

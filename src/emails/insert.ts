@@ -23,6 +23,16 @@ import { insertRawMessage } from './raw-message.js'
 const insertBodies = preparedInsertAll('bodies')
 const insertRows = preparedInsertAll('emails')
 
+/** Columns of a mail to one recipient that waits in the queue. */
+export const queuedToOne = {
+  status: 'queued',
+  provider: 'primary',
+  waiting: 1,
+  delivered: 0,
+  bounced: 0,
+  failed: 0,
+} as const
+
 /** What writing mails needs. */
 export type InsertDeps = Pick<EmailDeps, 'store' | 'retry'>
 

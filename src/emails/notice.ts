@@ -3,7 +3,7 @@ import type { StreamDue } from '../deliveries/index.js'
 import { oldestVerifiedDomain } from '../domains/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { type Tx, writeExtras } from '../store/index.js'
-import { type InsertDeps, insertEmails, ringOf } from './insert.js'
+import { type InsertDeps, insertEmails, queuedToOne, ringOf } from './insert.js'
 import type { PreparedEmail } from './prepare.js'
 import type { RawMessage } from './raw-message.js'
 
@@ -85,13 +85,8 @@ export async function insertOwnMail(
       type: 'transactional',
       topic_id: null,
       metadata: null,
-      status: 'queued',
+      ...queuedToOne,
       message_id: mail.messageId,
-      provider: 'primary',
-      waiting: 1,
-      delivered: 0,
-      bounced: 0,
-      failed: 0,
       opened_at: null,
       clicked_at: null,
       scheduled_at: null,

@@ -7,7 +7,7 @@ import {
   enqueue,
   type StreamDue,
 } from '../../deliveries/index.js'
-import { extrasOf, insertTags } from '../../emails/index.js'
+import { extrasOf, insertTags, queuedToOne } from '../../emails/index.js'
 import { type Mailbox, parseMailbox } from '../../mime/index.js'
 import {
   type Ids,
@@ -83,13 +83,8 @@ export async function insertMails(
         subject,
         type: typeOf(step),
         topic_id: config.topicId?.toLowerCase() ?? null,
-        status: 'queued',
+        ...queuedToOne,
         message_id: `<${id}@${from.domain}>`,
-        provider: 'primary',
-        waiting: 1,
-        delivered: 0,
-        bounced: 0,
-        failed: 0,
         created_at: now,
         automation_step_id: stepId,
         extras,
